@@ -90,7 +90,7 @@ impl CallState for Called<'_> {
 
     fn spawn(&mut self) -> Option<EntityId> {
         let entity = self.fresh.ids(self.world).give()?;
-        self.world.admit(entity);
+        self.world.advance_counter_past(entity);
         Some(entity)
     }
 }
@@ -260,7 +260,7 @@ impl<'w, 't> Transaction<'w, 't> {
                     let cap = self.world.facts().schema().entity_cap();
                     return Err(Refusal::Entities { cap });
                 }
-                self.world.admit(id);
+                self.world.advance_counter_past(id);
                 Done::Spawned(id)
             }
             Other::Forget { preset, of } => {

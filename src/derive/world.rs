@@ -198,10 +198,10 @@ impl World {
         id
     }
 
-    /// Registers an entity whose id was chosen: see [`Session::admit`].
-    pub(super) fn admit(&mut self, id: EntityId) {
+    /// See [`Session::advance_counter_past`]: for an entity whose id was chosen.
+    pub(super) fn advance_counter_past(&mut self, id: EntityId) {
         let mark = self.facts.mark();
-        self.facts.admit(id);
+        self.facts.advance_counter_past(id);
         self.follow(mark);
     }
 

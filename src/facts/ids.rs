@@ -16,7 +16,7 @@ use super::session::{Mark, Session};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NextIds {
     pub ids: Range<u32>,
-    /// Whether new entities still get these ids if others are removed first.
+    /// Whether new entities still get these ids after other entities are removed.
     pub is_lasting: bool,
 }
 
@@ -49,7 +49,7 @@ impl Ids {
     fn take_mentioned(&mut self, session: &Session) {
         let schema = session.schema();
         for attr in schema.attribute_ids() {
-            if schema.attribute(attr).of.is_none() {
+            if !schema.is_of_members(attr) {
                 let words = self.taken.iter_mut().zip(session.present(attr));
                 words.for_each(|(taken, it)| *taken |= it);
             }
@@ -63,12 +63,12 @@ impl Ids {
         self.counter = usize::try_from(counter).unwrap_or(0);
     }
 
-    /// Also marks the ids that facts mention now or have mentioned since a mark as taken; reads the counter anew.
+    /// Takes further ids: those that facts mention now, or have mentioned since `since`. Reads the counter anew.
     pub fn follow(&mut self, session: &Session, since: Mark) {
         let schema = session.schema();
         self.take_mentioned(session);
         for change in session.changes_since(since) {
-            if schema.attribute(change.attr).of.is_none() {
+            if !schema.is_of_members(change.attr) {
                 self.take(i64::from(change.entity.0));
             }
             if schema.is_entity(schema.attribute(change.attr).ty) {
@@ -146,12 +146,12 @@ impl Session {
     }
 
     /// Creates an entity, which has no facts yet; see [`Ids`] for its id. State a fact of it before
-    /// the next is created: ids that no fact mentions are free. If input decides how many are created, check
-    /// [`Session::room`] first: without room it returns an id out of range.
+    /// the next is created: ids that no fact mentions are free. Where users decide how many are created, check
+    /// [`Session::room`] first: without room this returns an id out of range.
     pub fn create(&mut self) -> EntityId {
         match self.ids().give() {
             Some(id) => {
-                self.admit(id);
+                self.advance_counter_past(id);
                 id
             }
             None => EntityId(self.schema().entity_cap()),

@@ -317,7 +317,7 @@ fn no_member(domain: &Domain, index: usize, name: &str) -> SaveError {
 
 fn check_counter(schema: &Schema, facts: &[Fact]) -> Result<(), SaveError> {
     let cap = schema.entity_cap();
-    let of_entities = facts.iter().filter(|it| schema.attribute(it.attr).of.is_none());
+    let of_entities = facts.iter().filter(|it| !schema.is_of_members(it.attr));
     let highest = of_entities.map(|it| it.entity.0).max().unwrap_or(0);
     let counter = facts.iter().find(|it| it.attr == NEXT_ENTITY && it.entity == GAME);
     match counter.map(|it| &it.value) {

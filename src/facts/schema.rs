@@ -258,6 +258,11 @@ impl Schema {
         &self.attributes[usize::from(id.0)]
     }
 
+    /// Whether the facts of an attribute are about members of a domain, see [`Attribute::of`].
+    pub fn is_of_members(&self, attr: AttrId) -> bool {
+        self.attribute(attr).of.is_some()
+    }
+
     /// The domain of [`Attribute::of`].
     pub fn owners(&self, attr: AttrId) -> Option<&Domain> {
         self.attribute(attr).of.map(|it| self.domain(it))

@@ -198,8 +198,8 @@ impl Session {
         facts
     }
 
-    /// Notes that a new entity has this id, one of [`Session::ids`]: the counter is past it from now on.
-    pub fn admit(&mut self, id: EntityId) {
+    /// Moves the counter past the id of a new entity, one of [`Session::ids`], if it is not past it yet.
+    pub fn advance_counter_past(&mut self, id: EntityId) {
         let next = i64::from(id.0) + 1;
         if self.get_raw(GAME, NEXT_ENTITY).is_none_or(|it| it < next) {
             self.set_raw(GAME, NEXT_ENTITY, Some(next));

@@ -9,9 +9,9 @@ use super::record::Record;
 pub struct Memory {
     /// The facts as they are now, their journal included.
     pub facts: usize,
-    /// Rows derived from them, and the state that maintains these.
+    /// The rows derived from the facts, and what keeps these rows up to date.
     pub derived: usize,
-    /// The start, the records of what was played, and their snapshots.
+    /// The facts of the start, and the records of what was played, with their changes and snapshots.
     pub history: usize,
 }
 

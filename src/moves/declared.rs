@@ -347,7 +347,7 @@ impl Finder<'_> {
             Role::Input(input) => Some(input.attr()),
             _ => None,
         };
-        let Some(attr) = attr.filter(|it| self.program.schema.attribute(*it).of.is_some()) else {
+        let Some(attr) = attr.filter(|it| self.program.schema.is_of_members(*it)) else {
             let expected = "an input of a domain's members (`input ... of DOMAIN attr NAME`)";
             self.report_shape(name, expected, &self.in_words(rel));
             return None;

@@ -192,7 +192,7 @@ fn rows(game: &Game, attr: AttrId) -> Vec<(StableValue, StableValue)> {
     };
     let schema = facts.schema();
     let refers = schema.is_entity(schema.attribute(attr).ty);
-    let of_members = schema.attribute(attr).of.is_some();
+    let of_members = schema.is_of_members(attr);
     let row = |entity: EntityId| {
         let raw = facts.get_raw(entity, attr)?;
         let value = match u32::try_from(raw) {

@@ -43,7 +43,7 @@ impl Program {
 
     /// The attributes of entities that presets state.
     fn inheritable(&self) -> impl Iterator<Item = AttrId> {
-        let of_entities = |it: &AttrId| self.schema.attribute(*it).of.is_none();
+        let of_entities = |it: &AttrId| !self.schema.is_of_members(*it);
         self.stated.iter().map(|it| it.1).filter(of_entities)
     }
 

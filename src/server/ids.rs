@@ -27,9 +27,9 @@ pub(super) fn new_token() -> Result<String, Problem> {
     Ok(HEXLOWER.encode(&random::<32>()?))
 }
 
-/// A number below `count`, derived from a token, which is random already.
-pub(super) fn drawn_by(token: &str, count: usize) -> usize {
-    usize::from(token.bytes().last().unwrap_or_default()) % count.max(1)
+/// A random number below `count`; each is as likely as the others.
+pub(super) fn random_below(count: usize) -> Result<usize, Problem> {
+    Ok((u64::from_le_bytes(random()?) % count.max(1) as u64) as usize)
 }
 
 /// 64 bits of a text's hash, in hexadecimal: part of a key where the text itself may be long or have any characters.
@@ -44,4 +44,17 @@ fn random<const N: usize>() -> Result<[u8; N], Problem> {
         tracing::error!(%error, "no random numbers");
         failed()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_of_four_is_drawn_equally_often() {
+        let mut drawn = [0_i32; 4];
+        (0..4_000).for_each(|_| drawn[random_below(4).expect("random numbers")] += 1);
+        // Five standard deviations; the last letter of a token would give 750 and 1,250.
+        assert!(drawn.iter().all(|it| (it - 1_000).abs() < 140), "{drawn:?}");
+    }
 }

@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use super::accounts::Account;
 use super::core::{Act, Control, Input};
-use super::ids::{drawn_by, new_token, short_hash};
+use super::ids::{random_below, short_hash};
 use super::moderation::is_blocked;
 use super::options::GameOptions;
 use super::problem::Problem;
@@ -215,7 +215,7 @@ impl Web {
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
         let prefix = format!("pair {} ", short_hash(&format!("{rules} {start} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
-        let side = drawn_by(&new_token()?, 2);
+        let side = random_below(2)?;
         let options = GameOptions {
             game,
             presets,

@@ -11,7 +11,7 @@ use super::net::Net;
 #[derive(Debug, Clone)]
 pub(super) struct Places {
     all: usize,
-    of_one: usize,
+    per_net: usize,
     taken: Arc<Mutex<Taken>>,
 }
 
@@ -22,8 +22,8 @@ struct Taken {
 }
 
 impl Places {
-    pub(super) fn new(all: usize, of_one: usize) -> Self {
-        Self { all, of_one, taken: Arc::default() }
+    pub(super) fn new(all: usize, per_net: usize) -> Self {
+        Self { all, per_net, taken: Arc::default() }
     }
 
     /// Takes a place, if there is one. Connections without a network count only for the overall limit.
@@ -34,7 +34,7 @@ impl Places {
         }
         if let Some(net) = net {
             let own = taken.by_net.entry(net).or_default();
-            if *own >= self.of_one {
+            if *own >= self.per_net {
                 return None;
             }
             *own += 1;

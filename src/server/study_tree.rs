@@ -136,11 +136,14 @@ impl Study {
             }
         }
         let text = printable(text, COMMENT, "a comment")?;
-        // A PGN repeats the comment on an action in each of the turns that begin with it.
+        // Several turns of a PGN may begin with the same action: each of them has its comment.
         if text.is_empty() || found.comment == text {
             return Ok(());
         }
-        let all = [found.comment.as_str(), text.as_str()].join(" ");
+        let all = match found.comment.is_empty() {
+            true => text,
+            false => format!("{} {text}", found.comment),
+        };
         self.set_comment(node, &all)
     }
 
@@ -174,10 +177,10 @@ impl Study {
     }
 }
 
-/// Typed text without blanks around it and without invisible characters, except line ends within it.
+/// A user's text without blanks around it and without invisible characters, except line ends within it.
 ///
 /// # Errors
-/// The rest is longer than `limit` characters. The message begins with `what`, such as "a comment".
+/// What is left is longer than `limit` characters. The message begins with `what`, such as "a comment".
 pub(super) fn printable(text: &str, limit: usize, what: &str) -> Result<String, Problem> {
     let is_kept = |it: &char| *it == '\n' || is_printable(it.encode_utf8(&mut [0; 4]));
     let text: String = text.chars().filter(is_kept).collect();

@@ -198,6 +198,8 @@ fn doubts_have_a_place() {
     assert_eq!(doubt(&format!("{most}\n{before}:{other}\n\n\n")), place(lines));
     assert_eq!(doubt(&format!("\n{json}")), place(1));
     assert_eq!(doubt(&format!("{json}\n")), place(lines + 1));
+    assert_eq!(doubt(&json.replace('\n', "\r\n")), place(1));
+    assert_eq!(doubt(json.trim_end()), place(lines));
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub(super) struct Address {
 
 impl Address {
     /// A row without keys.
-    pub(super) fn alone(space: Space, base: u32) -> Self {
+    pub(super) fn keyless(space: Space, base: u32) -> Self {
         Self { base, space, n: 0, regs: [0; 4], strides: [0; 4] }
     }
 

@@ -14,7 +14,7 @@ pub(super) fn plans<W: Word>(c: &Compiled<W>) -> String {
         let name = &c.program.relation(RelId(at as u16)).name;
         let starts: Vec<u32> = match mode {
             Mode::Given => continue,
-            Mode::Scratch { rules } => {
+            Mode::OnDemand { rules } => {
                 let _ = writeln!(text, "{name}: on demand, about {:.1} tuples", c.estimates[at]);
                 rules.clone()
             }

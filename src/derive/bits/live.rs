@@ -323,22 +323,22 @@ impl<W: Word> Live<W> {
     fn exec_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         self.s.regs[usize::from(GIVEN[0])] = block as i64;
         self.s.exec(c, kept.derive);
-        if let Some(again) = kept.again {
-            self.repeat(c, kept, block, again);
+        if let Some(recursive) = kept.recursive {
+            self.repeat(c, kept, block, recursive);
         }
     }
 
     /// Runs the recursive rules of a block until none adds anything. They read only this block.
     #[inline(never)]
-    fn repeat(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, again: u32) {
+    fn repeat(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize, recursive: u32) {
         let start = kept.base as usize + block * kept.stride as usize;
         let rows = start..start + kept.stride as usize;
-        let owner = c.machine.owner[again as usize];
+        let owner = c.machine.owner[recursive as usize];
         let members = |s: &State<W>| s.rows[rows.clone()].iter().map(|it| it.count()).sum::<u32>();
         let mut known = members(&self.s);
         while known > 0 && self.s.fuel.spend(i64::from(known), owner) {
             self.s.regs[usize::from(GIVEN[0])] = block as i64;
-            self.s.exec(c, again);
+            self.s.exec(c, recursive);
             let now = members(&self.s);
             if now == known {
                 return;
@@ -359,7 +359,7 @@ impl<W: Word> Live<W> {
         old_support: W,
         old: &[W],
     ) {
-        if c.readers[usize::from(kept.rel.0)].is_by_block() {
+        if c.readers[usize::from(kept.rel.0)].need_block_only() {
             return self.tell_of_block(c, kept, block, old);
         }
         let (start, support) = (kept.base as usize + block * old.len(), kept.support as usize);
@@ -475,7 +475,7 @@ impl<W: Word> Live<W> {
     fn derive(&mut self, c: &Compiled<W>, rel: RelId) {
         self.clean = false;
         match &c.modes[usize::from(rel.0)] {
-            Mode::Scratch { .. } => {
+            Mode::OnDemand { .. } => {
                 self.s.exec(c, c.derive[usize::from(rel.0)]);
                 // A relation stored as rows was emptied and marked as derived by its first instruction, and no list has
                 // grown.

@@ -13,7 +13,7 @@ use crate::rules::tree::{
 };
 use crate::rules::{Column, Program, Type};
 
-/// The prefix of the names of the relations that `was` reads.
+/// The prefix of the names of relations as they were before an action, which rules read by `was`.
 const BEFORE: &str = "was ";
 
 /// Names a value: `e4`, `white`, and an entity as the caller likes.
@@ -120,15 +120,15 @@ impl Refutation {
 
     /// One line: what does not hold, and the reason that the most promising rules give.
     pub fn summary(&self, view: View<'_>) -> String {
-        let denial = format!("not: {}", view.goal(&self.goal));
+        let negation = format!("not: {}", view.goal(&self.goal));
         match self.reason(view) {
-            Some(reason) => format!("{denial}, because {reason}"),
-            None => denial,
+            Some(reason) => format!("{negation}, because {reason}"),
+            None => negation,
         }
     }
 
-    /// What stands in the way, in one line with its place. From goal to missing goal, the most promising rule of each is
-    /// followed, as long as that leads to what forbids something, or to missing goals that have no open values.
+    /// What blocks the most promising rule, in one line with its place. If that is a missing goal, it is this goal's own
+    /// reason, provided that it leads to what forbids something, or to a missing goal without open values.
     pub fn reason(&self, view: View<'_>) -> Option<String> {
         let attempt = self.best()?;
         let place = &attempt.rule.place;
@@ -202,12 +202,11 @@ impl Verdict {
 
 impl Attempt {
     /// How informative the obstacle is; lower is more. First comes a goal that is missing because something forbids
-    /// it. That a negated literal of the rule itself fails often only means that another rule is for this case, especially
-    /// if it is about one entity alone. A goal that no position could satisfy comes last.
+    /// it. Late comes a negated literal of the rule itself: often it only leaves the case to another rule, especially if
+    /// it is about one entity alone.
     fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
             Blocked::Missing(_) if verdict.against => 0,
-            Blocked::Missing(_) if verdict.hopeless => 4,
             Blocked::Missing(_) | Blocked::Apart(_) => 1,
             Blocked::Present(it) if it.tuple.len() == 1 && is_entity(&it.tuple[0]) => 3,
             _ => 2,
@@ -449,12 +448,12 @@ impl<'v> Page<'v> {
 
     fn refutation(&mut self, refutation: &Refutation, depth: usize) {
         let goal = &refutation.goal;
-        let denial = format!("not: {}", self.view.goal(goal));
+        let negation = format!("not: {}", self.view.goal(goal));
         let remark = match &refutation.lack {
             Lack::Rules(attempts) if !attempts.is_empty() => {
                 let args = goal.args.iter().map(|it| it.as_ref().map(|it| it.raw)).collect();
                 if !self.refuted.insert((goal.relation.clone(), args)) {
-                    return self.line(depth, denial, Source::Remark("as above".into()));
+                    return self.line(depth, negation, Source::Remark("as above".into()));
                 }
                 None
             }
@@ -468,7 +467,7 @@ impl<'v> Page<'v> {
             Lack::Circular => Some("asked above".into()),
             Lack::Deeper => Some("...".into()),
         };
-        self.line(depth, denial, remark.map_or(Source::None, Source::Remark));
+        self.line(depth, negation, remark.map_or(Source::None, Source::Remark));
         if let Lack::Rules(attempts) = &refutation.lack {
             attempts.iter().for_each(|it| self.attempt(it, depth + 1));
         }

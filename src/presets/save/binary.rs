@@ -10,7 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::tree::{Forest, MemoryBudget, Node, Numbered, TreeReader, UnpackError};
 use super::{
-    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, VERSION, WITHOUT_SWITCHES,
+    Doubt, Ended, LAST_WITHOUT_SWITCHES, RestoreError, RuleFile, Save, SavedMove, SavedSwitch,
+    VERSION,
 };
 use crate::facts::{SavedFact, SavedOwner, SavedValue};
 
@@ -123,7 +124,7 @@ struct Content {
 pub(super) fn write(save: &Save, version: u32) -> Vec<u8> {
     let packed = pack(save);
     // Plain data can always be serialised.
-    let content = match version > WITHOUT_SWITCHES {
+    let content = match version > LAST_WITHOUT_SWITCHES {
         true => postcard::to_stdvec(&packed),
         false => postcard::to_stdvec(&packed.0),
     };
@@ -230,7 +231,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     }
     let word = |at: usize| bytes[at..].first_chunk().map_or(0, |it| u32::from_le_bytes(*it));
     let version = word(MAGIC.len());
-    if !(WITHOUT_SWITCHES..=VERSION).contains(&version) {
+    if !(LAST_WITHOUT_SWITCHES..=VERSION).contains(&version) {
         return Err(RestoreError::Version { found: version });
     }
     let (hash, content) = bytes[MAGIC.len() + 8..].split_at(32);
@@ -240,7 +241,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<(Save, Option<Doubt>), RestoreError> 
     }
     let intact = blake3::hash(content).as_bytes()[..] == *hash;
     let here = |reason: &str| RestoreError::Binary { at: HEAD, reason: reason.into() };
-    let read = match version > WITHOUT_SWITCHES {
+    let read = match version > LAST_WITHOUT_SWITCHES {
         true => postcard::take_from_bytes::<(Content, Vec<Switch>)>(content),
         false => postcard::take_from_bytes::<Content>(content).map(|it| ((it.0, Vec::new()), it.1)),
     };

@@ -1,11 +1,12 @@
-//! Saves as JSON: one fact per line, one move per line, and the hash of everything before it at the end.
+//! Saves as JSON: one fact per line, one move per line, and at the end the hash of all before it.
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Doubt, Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch, VERSION, WITHOUT_SWITCHES,
+    Doubt, Ended, LAST_WITHOUT_SWITCHES, RestoreError, RuleFile, Save, SavedMove, SavedSwitch,
+    VERSION,
 };
 use crate::facts::json::{JsonError, parse};
 use crate::facts::{Document, SavedFact};
@@ -42,6 +43,7 @@ struct File {
     _checksum: String,
 }
 
+/// Reads a save, with the doubt that it raises, if any. A save of version 1 does not name its game: it is of `game`.
 pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), RestoreError> {
     let head: Head = parse(text).map_err(not_a_save)?;
     match head.version {
@@ -49,7 +51,7 @@ pub(super) fn read(text: &str, game: &str) -> Result<(Save, Option<Doubt>), Rest
             let document = Document::parse(text)?;
             return Ok((Save::of_facts(document, game), None));
         }
-        WITHOUT_SWITCHES..=VERSION => {}
+        LAST_WITHOUT_SWITCHES..=VERSION => {}
         found => return Err(RestoreError::Version { found }),
     }
     let file: File = parse(text)?;
@@ -84,11 +86,12 @@ fn doubt(text: &str, wanted: &str) -> Option<Doubt> {
     if text == wanted {
         return None;
     }
-    let same = text.lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    match wanted.lines().nth(same) {
-        Some(line) if line.starts_with(CHECKSUM) && text.lines().count() == same + 1 => {
-            Some(Doubt::Checksum)
-        }
+    // With their ends, which may differ as well.
+    let lines = text.split_inclusive('\n').zip(wanted.split_inclusive('\n'));
+    let same = lines.take_while(|(a, b)| a == b).count();
+    let is_last = text.lines().count() == same + 1;
+    match (text.lines().nth(same), wanted.lines().nth(same)) {
+        (Some(a), Some(b)) if is_last && a != b && b.starts_with(CHECKSUM) => Some(Doubt::Checksum),
         _ => Some(Doubt::Form { place: format!("line {}", same + 1) }),
     }
 }
@@ -100,16 +103,16 @@ pub(super) fn write(save: &Save, version: u32) -> String {
     let mut text = format!("{{\"version\":{version},\n");
     field(&mut text, "game", &save.game);
     field(&mut text, "presets", &save.presets);
-    lines(&mut text, "\"rules\":", &save.rules, ",\n");
+    lines(&mut text, "rules", &save.rules, ",\n");
     field(&mut text, "attributes", &save.attributes);
     let _ = write!(text, "\"start\":{{\"fen\":{},", to_json(&save.fen));
-    lines(&mut text, "\"facts\":", &save.start, "},\n");
-    lines(&mut text, "\"moves\":", &save.moves, ",\n");
-    if version > WITHOUT_SWITCHES {
-        lines(&mut text, "\"switches\":", &save.switches, ",\n");
+    lines(&mut text, "facts", &save.start, "},\n");
+    lines(&mut text, "moves", &save.moves, ",\n");
+    if version > LAST_WITHOUT_SWITCHES {
+        lines(&mut text, "switches", &save.switches, ",\n");
     }
     field(&mut text, "ended", &save.ended);
-    lines(&mut text, "\"facts\":", &save.facts, ",\n");
+    lines(&mut text, "facts", &save.facts, ",\n");
     field(&mut text, "result", &save.result);
     let hash = blake3::hash(text.as_bytes()).to_hex();
     let _ = writeln!(text, "{CHECKSUM}\"{hash}\"}}");
@@ -129,7 +132,7 @@ fn field(text: &mut String, name: &str, value: &impl Serialize) {
 fn lines<T: Serialize>(text: &mut String, name: &str, values: &[T], end: &str) {
     let all: Vec<String> = values.iter().map(to_json).collect();
     let _ = match all.is_empty() {
-        true => write!(text, "{name}[]{end}"),
-        false => write!(text, "{name}[\n{}\n]{end}", all.join(",\n")),
+        true => write!(text, "\"{name}\":[]{end}"),
+        false => write!(text, "\"{name}\":[\n{}\n]{end}", all.join(",\n")),
     };
 }

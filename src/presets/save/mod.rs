@@ -27,8 +27,8 @@ pub use restore::{Difference, Next, Restored, RulesFrom, Step};
 
 /// The version of the format that is written. Version 1 was only a list of facts, version 2 had no changes of presets.
 pub const VERSION: u32 = 3;
-/// The last version without changes of presets.
-const WITHOUT_SWITCHES: u32 = 2;
+/// The last version without switches, which are changes of presets in the middle of a game.
+const LAST_WITHOUT_SWITCHES: u32 = 2;
 
 /// A rule file of the program that a game is played under.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,11 +10,11 @@ use super::super::program::{RelId, Template, TemplatePart, Type};
 use super::Checker;
 use super::rule::Subject;
 
-/// Maximum number of optional parts of a template: texts are read with and without each.
+/// Maximum number of optional parts of a template. Each doubles the number of forms in which a text is read.
 const OPTIONAL: usize = 6;
 
-/// In a template of SAN, the word between a square and its keys: the square tells an action from those with the same
-/// values of the keys.
+/// In a template of SAN, the word between a square and its keys. Only so much of the square is written as tells the
+/// action from others that have the same values of the keys.
 const AMONG: &str = " among ";
 
 /// The purpose of a template, which decides whether it may have [`AMONG`].
@@ -70,7 +70,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// Makes a part optional if it mentions an unlisted argument: it is left out where the argument is the default.
+    /// Makes a part optional if it mentions an unlisted argument (`given`): it is left out where that has its default.
     fn optional_if_unlisted(&self, rel: RelId, part: TemplatePart) -> TemplatePart {
         let listed = self.relation(rel).columns.len();
         let whole = self.subject(Subject::Whole(rel)).relation.columns.len();
@@ -177,8 +177,10 @@ impl<'t> Checker<'t> {
         inner: Name<'t>,
     ) -> Option<(TemplatePart, Option<Type>)> {
         let (types, place) = (self.info(table).types.clone(), self.relation(table).span);
+        let names = split(inner);
+        let has_arity = types.len() == names.len() + 1;
         let mut columns = Vec::new();
-        for name in split(inner) {
+        for name in names {
             if name.text.contains(['(', ')']) {
                 self.report(mistake::nested_key(inner.span));
                 return None;
@@ -186,6 +188,7 @@ impl<'t> Checker<'t> {
             let column = self.template_column(rel, name)?;
             let ty = self.subject(Subject::Whole(rel)).types[column];
             if let (Some(Some(key)), Some(ty)) = (types.get(columns.len()), ty)
+                && has_arity
                 && *key != ty
             {
                 let (wanted, found) = (self.type_name(*key), self.type_name(ty));
@@ -193,7 +196,7 @@ impl<'t> Checker<'t> {
             }
             columns.push(column);
         }
-        if types.len() != columns.len() + 1 {
+        if !has_arity {
             self.report(mistake::template_arity(lookup, types.len(), columns.len(), place));
             return None;
         }

@@ -18,7 +18,7 @@ use crate::opponent::Level;
 use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::core::{Act, Answer, Input, LogEntry, Seat, TokenHash};
-use crate::server::ids::{drawn_by, new_token};
+use crate::server::ids::{new_token, random_below};
 use crate::server::limit::Cost;
 use crate::server::live::command::Lines;
 use crate::server::options::{GameOptions, Import};
@@ -76,27 +76,27 @@ pub(super) async fn create(
         seats: Vec::new(),
         import,
     };
-    let (mut own, mut token) = (None, None);
+    let (mut seat_token, mut guest_token) = (None, None);
     if let Some(wanted) = &new.seat {
         let names = sides(&web, &rules, &options).await?;
         if is_rated && names.len() != 2 {
             return Err(Problem::not_rated("have two sides"));
         }
-        let (seat, guest_token) = seat_of(account, new.name)?;
+        let (seat, token) = seat_of(account, new.name)?;
         options.seats = seats(&names, wanted, &seat, new.computer)?;
-        (own, token) = (Some(seat.token), guest_token);
+        (seat_token, guest_token) = (Some(seat.token), token);
     } else if new.computer.is_some() {
         let message = "the computer needs an opponent with a seat: give `seat`";
         return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(options).await?;
-    let mut state = web.host.state(&id, own, None, Lines::Last(PAGE)).await?;
+    let mut state = web.host.state(&id, seat_token, None, Lines::Last(PAGE)).await?;
     let warnings = |game: &mut Game| {
         Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
     };
     let warnings = web.host.question(&id, None, warnings).await?;
     state["warnings"] = json!(warnings);
-    state["token"] = json!(token);
+    state["token"] = json!(guest_token);
     state["url"] = json!(format!("/game/{id}"));
     let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
     Ok((StatusCode::CREATED, location, Json(state)).into_response())
@@ -190,7 +190,7 @@ async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<Stri
 fn sides_named(names: &[String], seat: &str) -> Result<Vec<usize>, Problem> {
     match seat {
         "both" | "all" => Ok((0..names.len()).collect()),
-        "random" => Ok(vec![drawn_by(&new_token()?, names.len())]),
+        "random" => Ok(vec![random_below(names.len())?]),
         name => Ok(vec![side_named(names, name)?]),
     }
 }
@@ -257,6 +257,7 @@ pub(super) async fn lines(
     (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
     (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = ProblemBody),
 ))]
 pub(super) async fn join(
@@ -300,6 +301,7 @@ pub(in crate::server) async fn may_join(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
     (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
     (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
+    (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
     (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = ProblemBody),
 ))]
@@ -320,6 +322,7 @@ pub(super) async fn play(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
     (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
     (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
+    (status = 404, description = "There is no such game, or no such act", body = ProblemBody),
     (status = 409, description = "There is nothing to answer, or the game is over", body = ProblemBody),
     (status = 422, description = "A field is missing or not valid", body = ProblemBody),
 ))]
@@ -350,7 +353,7 @@ pub(super) async fn act(
     };
     let is_rematch = matches!(wanted, Act::Rematch { .. });
     match wanted {
-        // An offer counts like its acceptance, which makes a game.
+        // An offer costs as much as its acceptance, which makes a game.
         Act::Rematch { .. } => web.admit(&caller, Cost::Game)?,
         // If the presets are agreed on, they are compiled.
         Act::Presets(_) => web.admit(&caller, Cost::Compiling)?,
@@ -437,6 +440,7 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
     (status = 200, description = "The text", body = String),
     (status = 400, description = "There is no such format", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
 ))]
 pub(super) async fn export(
     State(web): State<Web>,
@@ -465,8 +469,9 @@ pub(super) async fn export(
 
 /// A PGN that browsers save by the name of its game or study.
 pub(super) fn pgn(id: &str, text: String) -> Response {
-    let shown = format!("attachment; filename=\"rulemate-{id}.pgn\"");
-    let headers = [(header::CONTENT_TYPE, PGN.to_owned()), (header::CONTENT_DISPOSITION, shown)];
+    let disposition = format!("attachment; filename=\"rulemate-{id}.pgn\"");
+    let headers =
+        [(header::CONTENT_TYPE, PGN.to_owned()), (header::CONTENT_DISPOSITION, disposition)];
     (headers, text).into_response()
 }
 

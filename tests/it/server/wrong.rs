@@ -268,6 +268,16 @@ fn every_address_refuses_what_is_wrong_and_nothing_changes() {
     let tabled: BTreeSet<&str> =
         ROWS.iter().map(|it| it.path).filter(|it| !it.is_empty()).collect();
     assert_eq!(tabled, described, "the table has every address of /openapi.json");
+    for row in ROWS.iter().filter(|it| it.address.contains("GAME") && !it.path.is_empty()) {
+        let operation = &openapi["paths"][row.path][row.method.to_lowercase()];
+        let answers = operation["responses"].as_object().unwrap();
+        assert!(answers.contains_key("404"), "{} {}: no such game", row.method, row.path);
+        let parameters = operation["parameters"].as_array().unwrap();
+        // A socket's `v` is the last event that the client has.
+        if !row.path.starts_with("/ws") && parameters.iter().any(|it| it["name"] == "v") {
+            assert!(answers.contains_key("409"), "{} {}: no such event", row.method, row.path);
+        }
+    }
 
     let before = scene.state();
     for row in ROWS {

@@ -23,7 +23,7 @@ pub(in super::super) enum Mode {
     /// An input, a static, or empty: nothing to do.
     Given,
     /// Cleared and derived on demand.
-    Scratch { rules: Vec<u32> },
+    OnDemand { rules: Vec<u32> },
     /// Derived with its whole stratum by the semi-naive fixpoint of `general.rs`.
     General { stratum: usize },
     /// Maintained: a block (all rows of one value of the first column) is derived again when it may have
@@ -75,7 +75,7 @@ pub(in super::super) struct Maintained {
     pub(in super::super) derive: u32,
     /// The stretch of all its recursive rules, if a block has several: each may give the others new rows, so
     /// they run until nothing is new.
-    pub(in super::super) again: Option<u32>,
+    pub(in super::super) recursive: Option<u32>,
     /// The stretch that finds what may hold without any fact, if it is kept by tuple.
     pub(in super::super) candidates: Option<u32>,
 }
@@ -97,7 +97,7 @@ pub(in super::super) struct Readers {
 
 impl Readers {
     pub(in super::super) fn is_empty(&self) -> bool {
-        self.blocks.is_empty() && self.is_by_block()
+        self.blocks.is_empty() && self.need_block_only()
     }
 
     /// The stretches to be run with a changed tuple.
@@ -107,7 +107,7 @@ impl Readers {
     }
 
     /// Whether no reader needs more of a changed tuple than the first column.
-    pub(in super::super) fn is_by_block(&self) -> bool {
+    pub(in super::super) fn need_block_only(&self) -> bool {
         self.others.is_empty() && self.once.is_none() && self.each.is_none()
     }
 }

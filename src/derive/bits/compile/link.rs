@@ -42,7 +42,7 @@ impl<W: Word> Compiler<'_, W> {
         let kept_ids = kept_ids(program, &maintained);
         let mut assembler = Assembler::new(program, &code, &kept_ids);
         let derive = assemble_modes(&mut assembler, &modes, &layout.stores)?;
-        let again = assemble_rounds(&mut assembler, &modes)?;
+        let recursive = assemble_rounds(&mut assembler, &modes)?;
         let schedules = schedules(&mut assembler, &modes, &layout.stores, &derive, &needs);
         let readers = deltas
             .iter()
@@ -71,7 +71,7 @@ impl<W: Word> Compiler<'_, W> {
                 support: dense.support.unwrap_or(dense.base),
                 index: layout.indexes.get(rel).copied(),
                 derive: derive[at],
-                again: again[at],
+                recursive: recursive[at],
                 candidates: starts.get(rel).copied(),
             })
         };
@@ -184,7 +184,7 @@ fn assemble_modes(
 ) -> Result<Vec<u32>, PlanError> {
     let stretch = |(at, mode): (usize, &Mode)| match mode {
         Mode::Given | Mode::General { .. } => Ok(u32::MAX),
-        Mode::Scratch { rules } => match entry(at, &stores[at]) {
+        Mode::OnDemand { rules } => match entry(at, &stores[at]) {
             Some(entry) => assembler.relation(entry, rules),
             None => assembler.stretch(rules),
         },
@@ -238,7 +238,7 @@ fn schedules<'n>(
 ) -> Vec<Option<OnDemand>> {
     let start = |rel: &RelId| {
         let at = usize::from(rel.0);
-        let is_rows = matches!((&modes[at], &stores[at]), (Mode::Scratch { .. }, Store::Dense(_)));
+        let is_rows = matches!((&modes[at], &stores[at]), (Mode::OnDemand { .. }, Store::Dense(_)));
         is_rows.then_some(derive[at])
     };
     let mut known: HashMap<&'n [RelId], u32> = HashMap::new();

@@ -105,6 +105,7 @@ struct Compiler<'p, W> {
     fuel: Fuel,
 }
 
+/// A rule that can fire, with the literals of its body that can fail.
 #[derive(Debug, Clone)]
 struct LiveRule<'p> {
     rule: &'p Rule,

@@ -157,7 +157,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             expected = weights::RECURSIVE;
         }
         self.planner.estimates[usize::from(rel.0)] = expected;
-        self.modes[usize::from(rel.0)] = Mode::Scratch { rules };
+        self.modes[usize::from(rel.0)] = Mode::OnDemand { rules };
         Ok(())
     }
 
@@ -212,7 +212,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             {
                 let support = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
                 let row = match support {
-                    Some(base) => RowSource::At(Address::alone(dense.space, base)),
+                    Some(base) => RowSource::At(Address::keyless(dense.space, base)),
                     None => RowSource::All(dense.sizes[at] as u16),
                 };
                 let rows = self.planner.row_list(vec![RowTerm { negated: false, row }]);

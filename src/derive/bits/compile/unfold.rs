@@ -25,9 +25,9 @@ const MAX_BODIES: usize = 6;
 const MAX_LITERALS: usize = 24;
 /// Maximum number of variables of a body.
 const MAX_BODY_VARS: usize = 96;
-/// Maximum number of variables and wildcards of a body. A plan may have more, since the planner adds some.
+/// Maximum number of variables and wildcards of a body: fewer than of a plan, since the planner adds variables.
 const MAX_WITH_WILDCARDS: usize = 128;
-/// Minimum number of values of an input that few entities share each of, as few pieces share a square.
+/// Where an input has at least this many values, few entities share each of them, as few pieces share a square.
 const MANY_VALUES: usize = 16;
 
 /// A body of a reaction, with the types of its variables: those of the reaction first.
@@ -83,7 +83,7 @@ impl<W: Word> Compiler<'_, W> {
             head.iter().collect::<BTreeSet<_>>().len() == head.len()
                 && !it.body.iter().any(|literal| is_atom_of(literal, rel))
         };
-        let is_on_demand = matches!(self.modes[usize::from(rel.0)], Mode::Scratch { .. });
+        let is_on_demand = matches!(self.modes[usize::from(rel.0)], Mode::OnDemand { .. });
         let is_fit = is_on_demand && !rules.is_empty() && rules.len() <= MAX_RULES;
         (is_fit && rules.iter().all(is_plain)).then_some(rules)
     }
@@ -98,8 +98,8 @@ fn is_narrow(term: &Term, narrow: &BTreeSet<VarId>) -> bool {
     }
 }
 
-/// The variables that have few values once the parameters have theirs: those of inputs of the game, and of inputs with
-/// a narrow entity, or with a narrow value that few entities share.
+/// The variables that have few values once the parameters have theirs: the parameters, those of inputs about the game,
+/// and those of inputs whose entity is narrow, or whose value is narrow and shared by few entities.
 fn narrow_vars(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) -> BTreeSet<VarId> {
     let mut narrow = params.clone();
     loop {
@@ -127,8 +127,8 @@ fn narrow_vars(program: &Program, body: &[Literal], params: &BTreeSet<VarId>) ->
     }
 }
 
-/// The rest of a body together with the body of a rule, which replaces an atom: an empty list if the head and the atom
-/// have different constants in one place, so that there is no solution; `None` if the body would be too large.
+/// The rest of a body, with the body of a rule in place of an atom. The list is empty if the head and the atom have
+/// different constants in one place: there is no solution then. `None` if the body would be too large.
 fn unfold(mut body: Body, live: &LiveRule<'_>, atom: &Atom) -> Option<Vec<Body>> {
     let rule = live.rule;
     // By variable of the rule, what stands for it in the body.

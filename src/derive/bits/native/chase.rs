@@ -109,7 +109,7 @@ fn key_value<W: Word>(c: &Compiled<W>, chase: &Chase, middle: i64, key: Reg) -> 
 impl<W: Word> Lower<'_, '_, W> {
     /// Follows a function from the members of rows while it is on members of the accumulator.
     pub(super) fn chase(&mut self, number: u32) {
-        let chase = self.c.machine.chases[number as usize];
+        let chase = self.compiled.machine.chases[number as usize];
         let (ways, passable) = (self.ways, self.acc());
         let Some(way) = ways.of_chase(number) else {
             self.flush(&chase.row.keys);

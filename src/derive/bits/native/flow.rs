@@ -12,7 +12,7 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
     let mut starts = BTreeSet::new();
     let known = |it: &u32| *it != u32::MAX;
     starts.extend(c.derive.iter().copied().filter(known));
-    starts.extend(c.maintained.iter().filter_map(|it| it.again));
+    starts.extend(c.maintained.iter().filter_map(|it| it.recursive));
     starts.extend(c.schedules.iter().flatten().map(|it| it.start));
     starts.extend(c.readers.iter().flat_map(Readers::stretches));
     starts.extend(c.batches.iter().flatten().map(|it| it.pc));

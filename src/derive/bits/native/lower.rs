@@ -35,8 +35,9 @@ use crate::rules::Op as Comparison;
 pub(super) const WORD: i32 = 8;
 
 pub(super) struct Lower<'f, 'c, W> {
+    /// Where the code goes.
     pub(super) b: FunctionBuilder<'f>,
-    pub(super) c: &'c Compiled<W>,
+    pub(super) compiled: &'c Compiled<W>,
     pub(super) fields: Fields,
     pub(super) regs_region: AliasRegion,
     pub(super) registers: Registers,
@@ -95,7 +96,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let constants = c.code.constants.iter().map(|&(value, reg)| (reg, value)).collect();
         Self {
             b,
-            c,
+            compiled: c,
             fields: Fields::of::<W>(),
             regs_region,
             registers: None,
@@ -160,13 +161,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Number of maintained rows and rows of one frame, together.
     pub(super) fn rows_with_frame(&self) -> u64 {
-        (self.c.kept_rows + self.c.frame_rows) as u64
+        (self.compiled.kept_rows + self.compiled.frame_rows) as u64
     }
 
     /// Lowers the stretch, and ends the function for each of its results.
     fn body(&mut self, start: u32) {
-        self.create_blocks(&flow::targets(&self.c.machine, start).jumps);
-        self.members = flow::members(&self.c.machine, start);
+        self.create_blocks(&flow::targets(&self.compiled.machine, start).jumps);
+        self.members = flow::members(&self.compiled.machine, start);
         self.stretch(start as usize, [self.halted, self.found]);
         for (block, result) in [(self.halted, HALTED), (self.found, FOUND), (self.fault, FAULT)] {
             self.b.switch_to_block(block);
@@ -187,7 +188,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     pub(super) fn stretch(&mut self, mut pc: usize, [halted, found]: [Block; 2]) {
         loop {
             self.arrive(pc);
-            match self.c.machine.insts[pc] {
+            match self.compiled.machine.insts[pc] {
                 Inst::Halt => {
                     self.leave(halted);
                     return;
@@ -370,26 +371,26 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             Inst::GrowF { at, skip } => self.grow(Frame, at, pc, skip),
             Inst::GrowK1 { base, key, support, bit, skip } => {
                 self.grow(Maintained, near(base, key), pc, skip);
-                self.note(Maintained, alone(support), bit);
+                self.note(Maintained, keyless(support), bit);
             }
             Inst::GrowF1 { base, key, support, bit, skip } => {
                 self.grow(Frame, near(base, key), pc, skip);
-                self.note(Frame, alone(support), bit);
+                self.note(Frame, keyless(support), bit);
             }
             Inst::BitK { at, bit } => self.note(Maintained, at, bit),
             Inst::BitF { at, bit } => self.note(Frame, at, bit),
-            Inst::NoteK { base, bit } => self.note(Maintained, alone(base), bit),
-            Inst::NoteF { base, bit } => self.note(Frame, alone(base), bit),
+            Inst::NoteK { base, bit } => self.note(Maintained, keyless(base), bit),
+            Inst::NoteF { base, bit } => self.note(Frame, keyless(base), bit),
             Inst::Sweep { sweep, slot } => {
                 let members = self.saved(slot);
-                self.sweep(&self.c.machine.sweeps[sweep as usize], members);
+                self.sweep(&self.compiled.machine.sweeps[sweep as usize], members);
             }
             Inst::Gather { sweep, slot } => {
                 let members = self.saved(slot);
-                self.gather(&self.c.machine.sweeps[sweep as usize], &members);
+                self.gather(&self.compiled.machine.sweeps[sweep as usize], &members);
             }
             Inst::Filter { term, bit, skip } => {
-                self.filter(&self.c.machine.terms[term as usize], bit);
+                self.filter(&self.compiled.machine.terms[term as usize], bit);
                 self.some(pc, skip);
             }
             Inst::FetchK1 { base, key, reg, skip } => {
@@ -438,7 +439,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             }
             Inst::Spend { steps } => self.spend(steps, pc),
             Inst::Reach { reg, address } => {
-                let address = self.c.machine.addresses[address as usize];
+                let address = self.compiled.machine.addresses[address as usize];
                 let mut sum = self.b.ins().iconst(I64, 0);
                 for it in 1..usize::from(address.n) {
                     let key = self.reg(address.regs[it]);
@@ -449,7 +450,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
             }
             Inst::Chase { chase } => self.chase(chase),
             Inst::Enter { entry } => {
-                let entry = self.c.machine.entries[entry as usize];
+                let entry = self.compiled.machine.entries[entry as usize];
                 let past = self.target(pc + entry.len as usize);
                 self.enter(&entry, past);
             }
@@ -570,7 +571,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         let out = self.b.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
         self.b.ins().brif(out, empty, &[], next, &[]);
         self.b.switch_to_block(empty);
-        let owner = self.b.ins().iconst(I64, i64::from(self.c.machine.owner[pc]));
+        let owner = self.b.ins().iconst(I64, i64::from(self.compiled.machine.owner[pc]));
         let goes_on = self.call(call::next_slice::<W> as Helper, &[owner, owner]);
         self.b.ins().brif(goes_on, next, &[], self.halted, &[]);
         self.b.switch_to_block(next);
@@ -590,7 +591,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
 
     /// Begins to derive a relation: empties it.
     pub(super) fn start_over(&mut self, entry: &Demanded) {
-        let row = self.row_at(Space::Frame, alone(entry.support.unwrap_or(entry.base)));
+        let row = self.row_at(Space::Frame, keyless(entry.support.unwrap_or(entry.base)));
         let used = self.load_row(row);
         self.empty_row(row);
         if entry.support.is_some() {
@@ -678,10 +679,10 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
     fn fun(&mut self, space: Space, at: Place) -> Value {
         let (start, n) = match space {
             Space::Static => {
-                let statics = &self.c.statics.funs;
+                let statics = &self.compiled.statics.funs;
                 (self.b.ins().iconst(I64, statics.as_ptr() as i64), statics.len())
             }
-            Space::Maintained | Space::Frame => (self.funs, self.c.kept_funs),
+            Space::Maintained | Space::Frame => (self.funs, self.compiled.kept_funs),
         };
         let address = self.address_at(start, at, n as u64, 3);
         self.load_number(address, 0)
@@ -716,7 +717,7 @@ fn near(base: u32, key: Reg) -> Place {
 }
 
 /// A place without keys.
-pub(super) fn alone(base: u32) -> Place {
+pub(super) fn keyless(base: u32) -> Place {
     Place { base, strides: [0, 0], keys: [0, 0] }
 }
 

@@ -43,7 +43,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// The address that the rows of a space are counted from, and the bound of their indices.
     fn rows_in(&mut self, space: Space) -> (Value, u64) {
         let start = match space {
-            Space::Static => self.b.ins().iconst(I64, self.c.statics.rows.as_ptr() as i64),
+            Space::Static => self.b.ins().iconst(I64, self.compiled.statics.rows.as_ptr() as i64),
             Space::Maintained => self.rows,
             Space::Frame => self.rows_of_frame,
         };
@@ -54,7 +54,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// there is one bound for both.
     pub(super) fn bound_of_rows(&self, space: Space) -> u64 {
         match space {
-            Space::Static => self.c.statics.rows.len() as u64,
+            Space::Static => self.compiled.statics.rows.len() as u64,
             Space::Maintained | Space::Frame => self.rows_with_frame(),
         }
     }

@@ -50,7 +50,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The same for the registers of a list.
     pub(super) fn flush_list(&mut self, list: u32) {
-        self.flush(self.c.machine.list(list));
+        self.flush(self.compiled.machine.list(list));
     }
 
     /// From here on the registers are values. Those with the stretch's arguments are read from memory.

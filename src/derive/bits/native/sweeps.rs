@@ -8,7 +8,7 @@ use super::super::machine::{Demanded, Noted, Place, Sweep, SweepTerm};
 use super::super::word::Word;
 use super::call::{self, Helper};
 use super::leaf::UNROLLED;
-use super::lower::{Lower, alone};
+use super::lower::{Lower, keyless};
 use super::rows::{Row, WORD_SHIFT};
 
 /// Rows at equal distances, by the address of the first. Those of all members are in range.
@@ -67,7 +67,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 Noted::Members => used,
                 Noted::Register(reg) => it.one(reg),
             };
-            let address = it.row_at(space, alone(base));
+            let address = it.row_at(space, keyless(base));
             it.grow_row(address, &noted);
         });
     }
@@ -91,7 +91,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.pass(call::empty::<W> as Helper, place, used);
             return;
         }
-        let rows = self.along(Space::Frame, alone(entry.base), 1, used);
+        let rows = self.along(Space::Frame, keyless(entry.base), 1, used);
         self.for_each(used, |it, member| {
             let address = it.row_along(&rows, member);
             it.empty_row(address);

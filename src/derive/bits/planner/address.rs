@@ -29,7 +29,7 @@ impl<'p, W: Word> Planner<'p, W> {
     pub(in super::super) fn function_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
         match self.layout.stores[usize::from(atom.rel.0)] {
             Store::Key { fun, .. } => Ok(one_key(Space::Maintained, fun, atom.args[0])),
-            Store::Game { fun } => Ok(Address::alone(Space::Maintained, fun)),
+            Store::Game { fun } => Ok(Address::keyless(Space::Maintained, fun)),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
                     unreachable!("checked by is_function and is_fetch")
@@ -44,7 +44,7 @@ impl<'p, W: Word> Planner<'p, W> {
         dense: &Dense,
         keys: &[Term],
     ) -> Result<Address, PlanError> {
-        let mut address = Address::alone(dense.space, dense.base);
+        let mut address = Address::keyless(dense.space, dense.base);
         for (&key, &stride) in keys.iter().zip(&dense.strides) {
             match key {
                 Term::Const(value) => address.base += value as u32 * stride,
@@ -141,11 +141,11 @@ impl<'p, W: Word> Planner<'p, W> {
 
 /// The address of a row or a value by one key, in a table that has one for each value of the key.
 pub(super) fn one_key(space: Space, base: u32, key: Term) -> Address {
-    let alone = Address::alone(space, base);
+    let keyless = Address::keyless(space, base);
     match key {
-        Term::Const(value) => Address { base: base + value as u32, ..alone },
+        Term::Const(value) => Address { base: base + value as u32, ..keyless },
         Term::Var(var) => {
-            Address { n: 1, regs: [var.0 as Reg, 0, 0, 0], strides: [1, 0, 0, 0], ..alone }
+            Address { n: 1, regs: [var.0 as Reg, 0, 0, 0], strides: [1, 0, 0, 0], ..keyless }
         }
         Term::Wild => unreachable!("wildcards have no address"),
     }

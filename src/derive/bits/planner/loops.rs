@@ -75,7 +75,7 @@ impl<'p, W: Word> Planner<'p, W> {
         for (at, arg) in atom.args[..atom.args.len() - 1].iter().enumerate() {
             let Some(var) = arg.var().filter(|it| !self.is_bound(*it)) else { continue };
             let row = match (at, dense.support) {
-                (0, Some(support)) => RowSource::At(Address::alone(dense.space, support)),
+                (0, Some(support)) => RowSource::At(Address::keyless(dense.space, support)),
                 _ => RowSource::All(dense.sizes[at] as u16),
             };
             self.emit_loop(var, vec![RowTerm { negated: false, row }]);

@@ -93,7 +93,7 @@ impl<'p, W: Word> Planner<'p, W> {
                 }
                 if col == 0 && ready.is_empty() {
                     let base = dense.support?;
-                    return Some(RowSource::At(Address::alone(dense.space, base)));
+                    return Some(RowSource::At(Address::keyless(dense.space, base)));
                 }
                 let usable = dense.space == Space::Maintained && self.may_index && col == 0;
                 if usable && ready.contains(&last) && (others.is_none() || ready.len() == 1) {
@@ -104,7 +104,7 @@ impl<'p, W: Word> Planner<'p, W> {
             }
             Store::Key { present, inverse, .. } if col == 0 => {
                 if ready.is_empty() {
-                    return Some(RowSource::At(Address::alone(Space::Maintained, present)));
+                    return Some(RowSource::At(Address::keyless(Space::Maintained, present)));
                 }
                 Some(RowSource::At(one_key(Space::Maintained, inverse?, atom.args[1])))
             }

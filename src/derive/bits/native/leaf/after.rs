@@ -13,7 +13,7 @@ use super::super::super::layout::{Dense, NONE, Store};
 use super::super::super::planner::GIVEN;
 use super::super::super::word::Word;
 use super::super::call::Context;
-use super::super::lower::{Lower, WORD, alone};
+use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
 use super::UNROLLED;
 use crate::derive::leaves::Leaves;
@@ -104,14 +104,14 @@ impl<W: Word> Lower<'_, '_, W> {
             } else {
                 Context::FRAME_AFTER
             });
-            let plans: &[ReactionPlan] = &self.c.batches[batch];
+            let plans: &[ReactionPlan] = &self.compiled.batches[batch];
             if number > 0 {
                 let needs: Vec<RelId> = plans.iter().flat_map(|it| it.needs.clone()).collect();
                 self.derive_all(&needs, &mut Vec::new());
             }
             let mut solved = Vec::new();
             for plan in plans {
-                self.give(&args);
+                self.set_given(&args);
                 solved.push(self.solve(plan));
             }
             self.enter_frame(Context::FRAME_AFTER);
@@ -126,7 +126,7 @@ impl<W: Word> Lower<'_, '_, W> {
                 self.call_without_entity(count);
                 self.end(Self::take_back);
             }
-            None => self.end_by(Self::store_top, Self::take_back),
+            None => self.end_by(Self::store_undo_top, Self::take_back),
         }
     }
 
@@ -138,7 +138,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Solves the body of a reaction. Returns what its solutions write; gives up at a solution that does
     /// more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
-        let code = &self.c.code.effects[plan.code as usize];
+        let code = &self.compiled.code.effects[plan.code as usize];
         let mut writes = Vec::new();
         let mut spawning = None;
         let gives_up = self.leaf().shared.does_more[plan.code as usize];
@@ -176,8 +176,8 @@ impl<W: Word> Lower<'_, '_, W> {
         if solving.gives_up {
             return self.give_up();
         }
-        let regs = self.c.machine.list(named);
-        let code = &self.c.code.effects[solving.code as usize];
+        let regs = self.compiled.machine.list(named);
+        let code = &self.compiled.code.effects[solving.code as usize];
         let values: Vec<Value> = regs.iter().map(|it| self.reg(*it)).collect();
         let mut named: Vec<(Reg, Value)> =
             code.named.iter().copied().zip(values.iter().copied()).collect();
@@ -287,7 +287,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The value of an effect's expression; gives up if it has none.
     fn value_of(&mut self, expr: ExprId, named: &[(Reg, Value)]) -> Value {
-        match self.c.code.exprs[expr.0 as usize] {
+        match self.compiled.code.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => {
                 let known = named.iter().find(|it| it.0 == reg).map(|it| it.1);
                 known.unwrap_or_else(|| self.reg(reg))
@@ -302,7 +302,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The value of an expression of an instruction; goes to the block if there is none.
     pub(in super::super) fn expr(&mut self, expr: ExprId, none: Block) -> Value {
-        match self.c.machine.exprs[expr.0 as usize] {
+        match self.compiled.machine.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => self.reg(reg),
             ExprNode::Binary(op, lhs, rhs) => {
                 let sides = [lhs, rhs].map(|it| self.expr(it, none));
@@ -365,7 +365,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// The functions of the attributes that a write concerns.
     fn changes_of(&mut self, what: What) -> Vec<FuncRef> {
-        let schema = &self.c.program.schema;
+        let schema = &self.compiled.program.schema;
         let of_entities = |attr: &AttrId| schema.owners(*attr).is_none();
         let changes = &self.leaf.as_ref().expect("it is a function of leaves").changes;
         let mut found: Vec<_> = match what {
@@ -383,7 +383,7 @@ impl<W: Word> Lower<'_, '_, W> {
         for &need in needs {
             if !derived.contains(&need) {
                 derived.push(need);
-                self.run(self.c.derive[usize::from(need.0)]);
+                self.run(self.compiled.derive[usize::from(need.0)]);
             }
         }
     }
@@ -403,8 +403,8 @@ impl<W: Word> Lower<'_, '_, W> {
             }
         }
         for &(_, rel) in &leaves.counted {
-            self.derive_all(&self.c.needs[usize::from(rel.0)], &mut derived);
-            if let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] {
+            self.derive_all(&self.compiled.needs[usize::from(rel.0)], &mut derived);
+            if let Store::Dense(dense) = &self.compiled.stores[usize::from(rel.0)] {
                 self.count_rows(dense, all);
             }
         }
@@ -412,14 +412,14 @@ impl<W: Word> Lower<'_, '_, W> {
         self.b.switch_to_block(end);
         let all = self.b.use_var(all);
         self.share(Context::COUNT, all);
-        self.end(Self::store_top);
+        self.end(Self::store_undo_top);
     }
 
     /// A value that is not 0 if a relation has rows; `None` if it never has any.
     fn some_row(&mut self, rel: RelId, derived: &mut Vec<RelId>) -> Option<Value> {
-        self.derive_all(&self.c.needs[usize::from(rel.0)], derived);
-        let Store::Dense(dense) = &self.c.stores[usize::from(rel.0)] else { return None };
-        let row = self.row_at(dense.space, alone(dense.support.unwrap_or(dense.base)));
+        self.derive_all(&self.compiled.needs[usize::from(rel.0)], derived);
+        let Store::Dense(dense) = &self.compiled.stores[usize::from(rel.0)] else { return None };
+        let row = self.row_at(dense.space, keyless(dense.support.unwrap_or(dense.base)));
         let row = self.load_row(row);
         Some(self.any(&row))
     }
@@ -427,12 +427,12 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Adds the number of a relation's rows to `all`.
     fn count_rows(&mut self, dense: &Dense, all: Variable) {
         let Some(support) = dense.support else {
-            let row = self.row_at(dense.space, alone(dense.base));
+            let row = self.row_at(dense.space, keyless(dense.base));
             let row = self.load_row(row);
             self.add_members(&row, all);
             return;
         };
-        let support = self.row_at(dense.space, alone(support));
+        let support = self.row_at(dense.space, keyless(support));
         let members = self.load_row(support);
         let stride = dense.stride();
         self.members(&members, |it, member| {

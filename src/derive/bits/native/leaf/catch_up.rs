@@ -1,5 +1,8 @@
 //! Emits the function that updates the maintained relations, one by one, in the order of their numbers. Nothing here
 //! derives, stores or reports: the methods emit the code that will.
+//!
+//! Beside its rows, a maintained relation has its support, the row of the blocks that have any member, and perhaps an
+//! index: for each value of the last column, the row of the blocks that have it.
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{InstBuilder, Value, types::I64};
@@ -12,20 +15,20 @@ use super::super::super::live::keys_of;
 use super::super::super::machine::{Demanded, KeptId};
 use super::super::super::word::Word;
 use super::super::call::Context;
-use super::super::lower::{Lower, WORD, alone};
+use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
 use super::changes::Notified;
 
 impl<W: Word> Lower<'_, '_, W> {
     pub(super) fn catch_up(&mut self, kept_ids: &[KeptId]) {
         for &kept_id in kept_ids {
-            let kept = &self.c.maintained[usize::from(kept_id)];
+            let kept = &self.compiled.maintained[usize::from(kept_id)];
             match kept.by_block {
                 true => self.catch_up_blocks(kept, kept_id),
                 false => self.catch_up_tuples(kept, kept_id),
             }
         }
-        self.end(Self::store_top);
+        self.end(Self::store_undo_top);
     }
 
     fn catch_up_blocks(&mut self, kept: &Maintained, kept_id: KeptId) {
@@ -40,11 +43,12 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Emits code that derives a block anew and, if its rows have changed, stores and reports them.
     fn derive_block(&mut self, kept: &Maintained, block: Value) {
-        // The rows of the block, the support, and one word of the index for each value that changes.
+        // The words that may be overwritten: those of the block's rows and of the support, and one word of the index for
+        // each value that changes.
         let index_words = if kept.index.is_some() { W::WIDTH as u32 } else { 0 };
-        self.ensure_room((kept.stride + 1) * Self::WORDS as u32 + index_words);
+        self.ensure_undo_room((kept.stride + 1) * Self::WORDS as u32 + index_words);
         let first = self.block_row(Space::Maintained, kept.base, kept.stride, block);
-        let support = self.row_at(Space::Maintained, alone(kept.support));
+        let support = self.row_at(Space::Maintained, keyless(kept.support));
         let old_support = self.load_row(support);
         let one = self.one_of(block);
         let without = self.without(&old_support, &one);
@@ -52,16 +56,16 @@ impl<W: Word> Lower<'_, '_, W> {
         // Rows that are held are stored only once they are known to differ; others are derived in memory.
         let [old, new] = if is_held {
             let old = self.rows_in_block(first, kept.stride);
-            self.give(&[block]);
+            self.set_given(&[block]);
             self.run(kept.derive);
             [old, self.release_rows()]
         } else {
             let old = (0..kept.stride).map(|at| self.take_row(first, at)).collect();
             self.store_row(support, &without);
-            self.give(&[block]);
+            self.set_given(&[block]);
             self.run(kept.derive);
-            if let Some(again) = kept.again {
-                self.fixpoint(kept, first, block, again);
+            if let Some(recursive) = kept.recursive {
+                self.fixpoint(kept, first, block, recursive);
             }
             [old, self.rows_in_block(first, kept.stride)]
         };
@@ -82,8 +86,8 @@ impl<W: Word> Lower<'_, '_, W> {
             let new_support = it.load_row(support);
             let differ = it.differ(&old_support, &new_support);
             it.save_row(support, &old_support, &differ);
-            let is_by_block = it.c.readers[usize::from(kept.rel.0)].is_by_block();
-            if !is_by_block {
+            let need_block_only = it.compiled.readers[usize::from(kept.rel.0)].need_block_only();
+            if !need_block_only {
                 // As in the interpreter: removed tuples are reported while all that is stored of the relation is as it
                 // was, the index included.
                 it.put_rows(first, &old);
@@ -98,20 +102,20 @@ impl<W: Word> Lower<'_, '_, W> {
                 it.members(&differ, |it, value| it.flip(index, value, block));
             }
             it.notify_of_blocks(kept.rel, &one);
-            if !is_by_block {
+            if !need_block_only {
                 it.notify_of_rows(kept, block, &new, &old);
             }
         });
     }
 
     /// Emits the loop that runs the recursive rules of a block until none of them adds anything.
-    fn fixpoint(&mut self, kept: &Maintained, first: Value, block: Value, again: u32) {
+    fn fixpoint(&mut self, kept: &Maintained, first: Value, block: Value, recursive: u32) {
         let [head, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().jump(head, &[]);
         self.b.switch_to_block(head);
         let before = self.rows_in_block(first, kept.stride);
-        self.give(&[block]);
-        self.run(again);
+        self.set_given(&[block]);
+        self.run(recursive);
         let after = self.rows_in_block(first, kept.stride);
         let (_, some) = self.changes(&before, &after);
         self.b.ins().brif(some, head, &[], next, &[]);
@@ -120,10 +124,10 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Emits code that notifies readers of the tuples of a block that are in `rows` and not in `others`.
     fn notify_of_rows(&mut self, kept: &Maintained, block: Value, rows: &[Row], others: &[Row]) {
-        let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
+        let Store::Dense(dense) = &self.compiled.stores[usize::from(kept.rel.0)] else { return };
         for (at, (row, other)) in rows.iter().zip(others).enumerate() {
             let only = self.without(row, other);
-            // Those of the first block; the code fills in the block's own number.
+            // The keys of this row in the first block; the code puts the block's number in place of the first key.
             let keys = keys_of(dense, at);
             self.members(&only, |it, member| {
                 let mut tuple = vec![block];
@@ -136,7 +140,8 @@ impl<W: Word> Lower<'_, '_, W> {
 
     fn catch_up_tuples(&mut self, kept: &Maintained, kept_id: KeptId) {
         let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
-        let Store::Dense(dense) = &self.c.stores[usize::from(kept.rel.0)] else { return };
+        let Store::Dense(dense) = &self.compiled.stores[usize::from(kept.rel.0)] else { return };
+        // From the word `start` on: the number of suspects, then the values of each.
         let all = self.shared(Context::SUSPECTS);
         let n = self.load_number(all, start * WORD);
         self.when(n, |it| {
@@ -163,9 +168,9 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Emits code that derives whether a tuple holds and, if that has changed, stores and reports it.
     fn check_tuple(&mut self, kept: &Maintained, dense: &Dense, tuple: &[Value]) {
-        // One word each for the tuple's row, the support and the index.
-        self.ensure_room(3);
-        self.give(tuple);
+        // One word may be overwritten in the tuple's row, one in the support and one in the index.
+        self.ensure_undo_room(3);
+        self.set_given(tuple);
         let holds: Variable = self.b.declare_var(I64);
         let [halted, found, next] = std::array::from_fn(|_| self.b.create_block());
         self.inline(kept.derive, [halted, found]);
@@ -213,7 +218,7 @@ impl<W: Word> Lower<'_, '_, W> {
         let rows = self.rows_in_block(start, kept.stride);
         let all = self.union(&rows);
         let any = self.any(&all);
-        let address = self.row_at(Space::Maintained, alone(support));
+        let address = self.row_at(Space::Maintained, keyless(support));
         self.put_bit(address, block, any);
         if let Some(index) = kept.index {
             let one = self.one_of(member);

@@ -7,7 +7,7 @@ use super::super::super::compile::{Guards, Readers};
 use super::super::super::layout::{NONE, Store};
 use super::super::super::machine::KeptId;
 use super::super::super::word::Word;
-use super::super::lower::{Lower, WORD, alone};
+use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
 use crate::derive::bits::code::Space;
 use crate::facts::AttrId;
@@ -31,13 +31,13 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function that writes an attribute. Parameters: entity and new value, which may be [`NONE`].
     pub(super) fn change(&mut self, attr: AttrId) {
         let [_, entity, new] = self.params();
-        let inputs = &self.c.inputs[usize::from(attr.0)];
-        self.ensure_room(SAVES * inputs.len() as u32);
+        let inputs = &self.compiled.inputs[usize::from(attr.0)];
+        self.ensure_undo_room(SAVES * inputs.len() as u32);
         for &(rel, member) in inputs {
             debug_assert_eq!(member, 0, "lists are not written here");
-            let Role::Input(input) = self.c.program.relation(rel).role else { continue };
+            let Role::Input(input) = self.compiled.program.relation(rel).role else { continue };
             let next = self.b.create_block();
-            match (&self.c.stores[usize::from(rel.0)], input) {
+            match (&self.compiled.stores[usize::from(rel.0)], input) {
                 (&Store::Key { fun, present, inverse, entities }, _) => {
                     let inside = self.b.ins().icmp_imm_u(
                         IntCC::UnsignedLessThan,
@@ -63,7 +63,7 @@ impl<W: Word> Lower<'_, '_, W> {
             self.b.ins().jump(next, &[]);
             self.b.switch_to_block(next);
         }
-        self.end(Self::store_top);
+        self.end(Self::store_undo_top);
     }
 
     /// Writes the value of an entity, or of the game if there are no `rows`: the row of entities that have a value, and the
@@ -126,7 +126,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Writes whether a row of flags has the member; `tuple` is what its readers are notified of.
     fn write_flag(&mut self, rel: RelId, base: u32, member: Value, new: Value, tuple: &[Value]) {
-        let address = self.row_at(Space::Maintained, alone(base));
+        let address = self.row_at(Space::Maintained, keyless(base));
         let (address, within) = self.word_with(address, member);
         let old = self.load_word(address, 0);
         let bit = self.b.ins().band(old, within);
@@ -155,7 +155,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Notifies the readers of a relation that a tuple is added or removed.
     pub(super) fn notify(&mut self, rel: RelId, tuple: &[Value], notified: Notified) {
-        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
+        let readers: &Readers = &self.compiled.readers[usize::from(rel.0)];
         if let (Some(&first), Notified::All) = (tuple.first(), notified) {
             let block = self.one_of(first);
             self.notify_of_blocks(rel, &block);
@@ -166,14 +166,14 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let once = readers.once.filter(|_| notified != Notified::OfValue);
         for start in once.into_iter().chain(readers.each) {
-            self.give(tuple);
+            self.set_given(tuple);
             self.run(start);
         }
     }
 
     /// Notifies the readers whose block is the first column that these blocks of a relation have changed.
     pub(super) fn notify_of_blocks(&mut self, rel: RelId, blocks: &Row) {
-        let readers: &Readers = &self.c.readers[usize::from(rel.0)];
+        let readers: &Readers = &self.compiled.readers[usize::from(rel.0)];
         readers.blocks.iter().for_each(|(kept_id, guards)| self.dirty_if(*kept_id, blocks, guards));
     }
 
@@ -184,7 +184,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
         let mut blocks = blocks.clone();
         for &guard in guards {
-            let row = self.row_at(Space::Maintained, alone(guard));
+            let row = self.row_at(Space::Maintained, keyless(guard));
             let row = self.load_row(row);
             blocks = self.both(&blocks, &row);
         }

@@ -41,7 +41,7 @@ fn is_first_row(at: Place, kept: &Maintained) -> bool {
 impl<W: Word> Lower<'_, '_, W> {
     /// Begins to hold the rows of a block, if all code that derives it supports that. Returns whether they are held.
     pub(super) fn hold(&mut self, kept: &Maintained) -> bool {
-        if !can_be_held(self.c, self.ways, kept) {
+        if !can_be_held(self.compiled, self.ways, kept) {
             return false;
         }
         let rows = (0..kept.stride).map(|_| self.zeroed_row()).collect();
@@ -69,7 +69,7 @@ impl<W: Word> Lower<'_, '_, W> {
             // The support is set when the rows are stored (`derive_block`).
             Inst::NoteK { base, .. } if base == kept.support => {}
             Inst::Sweep { sweep, slot } => {
-                let sweep = &self.c.machine.sweeps[sweep as usize];
+                let sweep = &self.compiled.machine.sweeps[sweep as usize];
                 if sweep.frame || !is_first_row(sweep.row, &kept) {
                     return false;
                 }
@@ -132,7 +132,7 @@ impl<W: Word> Lower<'_, '_, W> {
 /// Whether a block can be derived this way: each instruction either cannot be about its rows, or is supported
 /// here.
 fn can_be_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> bool {
-    if kept.stride > HELD || kept.again.is_some() {
+    if kept.stride > HELD || kept.recursive.is_some() {
         return false;
     }
     let (start, end) = (kept.derive as usize, flow::end(&c.machine, kept.derive));

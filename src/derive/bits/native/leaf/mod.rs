@@ -147,7 +147,7 @@ pub(super) struct LeafState {
 
 /// Makes the functions of a program.
 struct Maker<'c, W> {
-    c: &'c Compiled<W>,
+    compiled: &'c Compiled<W>,
     ways: &'c Ways<W>,
     shared: Arc<Shared>,
     /// The relations that are updated, in their order.
@@ -184,7 +184,7 @@ impl<'c, W: Word> Maker<'c, W> {
             changes.push((attr, declare(&mut module, &format!("write{}", attr.0))?));
         }
         Ok(Self {
-            c,
+            compiled: c,
             ways,
             shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, tables }),
             kept_ids,
@@ -244,8 +244,13 @@ impl<'c, W: Word> Maker<'c, W> {
         let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
         let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
         let (catch_up, count) = (refer(self.catch_up), self.count.map(&mut refer));
-        let mut lower =
-            Lower::new(&mut context.func, &mut self.functions, &self.module, self.c, self.ways);
+        let mut lower = Lower::new(
+            &mut context.func,
+            &mut self.functions,
+            &self.module,
+            self.compiled,
+            self.ways,
+        );
         let bail = lower.b.create_block();
         lower.b.set_cold_block(bail);
         let [shared] = lower.params();
@@ -298,7 +303,7 @@ impl<W: Word> Lower<'_, '_, W> {
         self.rows = self.shared(Context::ROWS);
         self.funs = self.shared(Context::FUNS);
         self.enter_frame(Context::FRAME_AFTER);
-        self.load_top();
+        self.load_undo_top();
     }
 
     /// From here on rows of the frame are those of the given frame.
@@ -347,17 +352,17 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Inlines a stretch here. It goes on at `halted` at its end, and at `found` at a solution.
     fn inline(&mut self, start: u32, [halted, found]: [Block; 2]) {
         let outer = std::mem::take(&mut self.blocks);
-        let mut members = super::flow::members(&self.c.machine, start);
+        let mut members = super::flow::members(&self.compiled.machine, start);
         members.extend(self.members.iter().copied());
         let members = std::mem::replace(&mut self.members, members);
-        self.create_blocks(&super::flow::targets(&self.c.machine, start).jumps);
+        self.create_blocks(&super::flow::targets(&self.compiled.machine, start).jumps);
         self.stretch(start as usize, [halted, found]);
         (self.blocks, self.members) = (outer, members);
         self.left = false;
     }
 
     /// Puts a tuple in the registers where stretches expect it.
-    fn give(&mut self, tuple: &[Value]) {
+    fn set_given(&mut self, tuple: &[Value]) {
         for (reg, &value) in GIVEN.into_iter().zip(tuple) {
             self.set_reg(reg, value);
         }
@@ -367,10 +372,10 @@ impl<W: Word> Lower<'_, '_, W> {
     fn call_leaf(&mut self, function: FuncRef, [a, b]: [Value; 2]) {
         let fault = self.fault;
         let &mut LeafState { context, bail, .. } = self.leaf();
-        self.store_top();
+        self.store_undo_top();
         let call = self.b.ins().call(function, &[context, a, b]);
         let result = self.b.inst_results(call)[0];
-        self.load_top();
+        self.load_undo_top();
         let [failed, next] = std::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(failed);
         self.b.ins().brif(result, failed, &[], next, &[]);
@@ -386,7 +391,9 @@ impl<W: Word> Lower<'_, '_, W> {
             return true;
         }
         match inst {
-            Inst::Enter { entry } => self.start_over(&self.c.machine.entries[entry as usize]),
+            Inst::Enter { entry } => {
+                self.start_over(&self.compiled.machine.entries[entry as usize])
+            }
             Inst::Dirty { kept_id, block } => {
                 let block = self.one(block);
                 self.note_dirty(kept_id, &block);
@@ -442,7 +449,7 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Records that a tuple of a maintained relation may have changed.
     fn note_suspect(&mut self, kept_id: KeptId, values: u32) {
         let Some(&(start, arity)) = self.leaf().shared.suspects.get(&kept_id) else { return };
-        let regs = self.c.machine.list(values);
+        let regs = self.compiled.machine.list(values);
         let values: Vec<Value> = regs.iter().take(arity).map(|it| self.reg(*it)).collect();
         let all = self.shared(Context::SUSPECTS);
         let n = self.load_number(all, start * WORD);

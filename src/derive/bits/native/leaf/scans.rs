@@ -86,10 +86,10 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             return;
         }
-        let part = self.c.machine.scans[scan as usize];
+        let part = self.compiled.machine.scans[scan as usize];
         let end = self.b.create_block();
         let [start, last] = self.range(scan, end);
-        let free = self.c.machine.registers(part.free);
+        let free = self.compiled.machine.registers(part.free);
         let at: Variable = self.b.declare_var(I64);
         self.b.def_var(at, start);
         let [head, turn, next] = std::array::from_fn(|_| self.b.create_block());
@@ -116,8 +116,8 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Whether the list of a scan, which has no table, is known to be empty: it is derived after the action. What
     /// reactions read may have been derived before.
     fn is_empty_list(&mut self, scan: u32) -> bool {
-        let store = self.c.machine.scans[scan as usize].store as usize;
-        !self.c.list_is_static[store] && self.leaf().solving.is_none()
+        let store = self.compiled.machine.scans[scan as usize].store as usize;
+        !self.compiled.list_is_static[store] && self.leaf().solving.is_none()
     }
 
     /// Goes on at `fails` if no tuple of a list has the prefix, or, negated, if one has.
@@ -143,7 +143,8 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Where the tuples begin and end that have the prefix in the registers: at the same place if there are none.
     /// Goes on at `none` if a value of the prefix is beyond those of all tuples.
     fn range(&mut self, scan: u32, none: Block) -> [Value; 2] {
-        let bound = self.c.machine.registers(self.c.machine.scans[scan as usize].bound);
+        let bound =
+            self.compiled.machine.registers(self.compiled.machine.scans[scan as usize].bound);
         let (sizes, places) = match self.tables().of_scan(scan) {
             Some(it) => (it.sizes.clone(), it.places.as_ptr() as i64),
             None => (Vec::new(), 0),

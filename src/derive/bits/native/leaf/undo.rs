@@ -10,13 +10,13 @@ use super::super::rows::Row;
 
 impl<W: Word> Lower<'_, '_, W> {
     /// Loads the place of the next saved word from the context.
-    pub(super) fn load_top(&mut self) {
+    pub(super) fn load_undo_top(&mut self) {
         let top = self.shared(Context::UNDO);
         self.set_top(top);
     }
 
     /// Stores the place of the next saved word in the context, for other functions.
-    pub(super) fn store_top(&mut self) {
+    pub(super) fn store_undo_top(&mut self) {
         let top = self.top();
         self.share(Context::UNDO, top);
     }
@@ -33,7 +33,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Emits code that bails out unless there is room to save that many words.
-    pub(super) fn ensure_room(&mut self, words: u32) {
+    pub(super) fn ensure_undo_room(&mut self, words: u32) {
         let (top, end) = (self.top(), self.shared(Context::UNDO_END));
         let above = self.b.ins().iadd_imm_s(top, i64::from(words) * SAVED_BYTES);
         let enough = self.b.ins().icmp(IntCC::UnsignedLessThanOrEqual, above, end);

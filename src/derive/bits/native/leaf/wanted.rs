@@ -43,7 +43,7 @@ impl Wanted {
             if kept.stride > UNROLLED {
                 return Err(format!("{} has blocks of too many rows", name(c, kept.rel)));
             }
-            kept.again.map_or(Ok(()), straight)?;
+            kept.recursive.map_or(Ok(()), straight)?;
             straight(kept.derive)?;
             kept_ids.push(kept_id);
         }
@@ -96,7 +96,7 @@ fn check_mode<W>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
         (Mode::Given | Mode::Block { .. } | Mode::Tuple { .. }, _) => {}
         // Lists of the session are empty here: code that would add a tuple to one gives up instead, as it does where it
         // comes to an instruction that only the interpreter carries out.
-        (Mode::Scratch { .. }, Store::Dense(_) | Store::Sparse(_)) => {}
+        (Mode::OnDemand { .. }, Store::Dense(_) | Store::Sparse(_)) => {}
         _ => return Err(format!("{} is derived by a fixpoint", name(c, rel))),
     }
     match c.program.relation(rel).role {
