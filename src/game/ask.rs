@@ -227,7 +227,10 @@ impl Game {
         let world = self.world_mut();
         let (legal, finding) = decide(world, &contract, &mv, limits)?;
         if legal {
-            return Ok(explanation(text, true, "is legal", finding));
+            // A draw by material or by a count, and a resignation, leave actions legal, though none can be played any more.
+            let over = self.result().map(|it| format!(", but the game is over: {it}"));
+            let verdict = format!("is legal{}", over.unwrap_or_default());
+            return Ok(explanation(text, true, &verdict, finding));
         }
         let objection = Objection::of(world, &contract, &mv, limits)?;
         let said = objection.as_ref().map(|it| it.sentence.clone());

@@ -44,6 +44,9 @@ fn a_rewind_says_how_far_it_goes_back() {
 #[test]
 fn moves_and_attacks() {
     says(&[], &["e2e4"], 0, "e2e4 is legal", "the white pawn on e2 moves to e4 [rules/chess/");
+    let bare = ["--fen", "8/8/4k3/8/8/4K3/8/8 w - - 0 1"];
+    let over = "e3e4 is legal, but the game is over: draw by insufficient material";
+    says(&bare, &["e3e4"], 0, over, "the white king on e3 moves to e4");
     let fen = ["--fen", "4k3/8/b7/8/8/8/8/4K2R w K - 0 1"];
     says(
         &fen,
