@@ -104,14 +104,15 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut shown = BTreeMap::new();
     for ((file, source), clash) in files.iter().zip(clashes) {
         let checked = match clash {
-            Some(clash) => Err(Fault::Other(clash.to_string())),
+            Some(clash) => Err(fault(source, clash.to_string())),
             None => check(&catalogue, source),
         };
         verdict = verdict.max(Verdict::of(checked.is_err()));
-        let advice = match checked {
-            Err(Fault::Rules(_)) => narrower(&catalogue, source),
-            _ => None,
-        };
+        let mut advice = Vec::new();
+        if let Err(Fault::Rules(_)) = checked {
+            advice = unknown_keys(source);
+            advice.extend(narrower(&catalogue, source));
+        }
         match args.json {
             true => print_json(file, checked, advice, out)?,
             false => print(file, checked, advice, &mut shown, out)?,
@@ -126,10 +127,8 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
     if let Ok(fine) = &mut together {
         fine.notes.extend(unknown_keys(source));
     }
-    if let Err(Fault::Other(why)) = &mut together {
-        // A line that means nothing may be the reason.
-        let path = &source.path;
-        why.extend(unknown_keys(source).iter().map(|note| format!("\n{path}: note: {note}")));
+    if let Err(Fault::Other(why)) = together {
+        return Err(fault(source, why));
     }
     let Err(Fault::Rules(found)) = &together else { return together };
     // A file that says what it builds on is not checked alone, even if it has fewer mistakes then.
@@ -147,6 +146,17 @@ pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFil
         }
         Err(_) => together,
     }
+}
+
+/// A fault without a place in the rules. A line of the file that cannot be read, or means nothing, may be the reason.
+pub(crate) fn fault(source: &Source, mut why: String) -> Fault {
+    let unread = compile(vec![source.clone()]).err().and_then(Diagnostics::unread);
+    if let Some(found) = unread {
+        return Fault::Rules(Box::new(found.with_note(why)));
+    }
+    let path = &source.path;
+    why.extend(unknown_keys(source).iter().map(|note| format!("\n{path}: note: {note}")));
+    Fault::Other(why)
 }
 
 /// Advice for a file that fits only some games, but must fit all, since it does not say what it is part of.
@@ -257,6 +267,11 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
         notes.extend(notes_on(catalogue, &loaded, asked));
         let program = Some(Arc::clone(loaded.program()));
         fine.join(CheckedFile { program, notes });
+    }
+    let layout = named(&metas, "layout").filter(|_| named(&metas, "game").is_none());
+    let of_layout = |it: &GameEntry| it.layout.as_deref() == layout;
+    if let Some(layout) = layout.filter(|_| !catalogue.games().iter().any(of_layout)) {
+        fine.notes.push(format!("its start was not checked: no game has the layout {layout}"));
     }
     if fine.program.is_none() {
         let why = match family {
@@ -399,13 +414,13 @@ fn unknown(found: &Diagnostics) -> usize {
 fn print_json(
     file: &str,
     checked: Result<CheckedFile, Fault>,
-    advice: Option<String>,
+    advice: Vec<String>,
     out: &mut Out,
 ) -> anyhow::Result<()> {
     let ok = checked.is_ok();
     let (diagnostics, notes) = match checked {
         Ok(fine) => (serde_json::json!([]), fine.notes),
-        Err(Fault::Rules(found)) => (found.to_json(), advice.into_iter().collect()),
+        Err(Fault::Rules(found)) => (found.to_json(), advice),
         Err(Fault::Other(it)) => (serde_json::json!([{ "message": it }]), Vec::new()),
     };
     out.json_line(&Answer { file: file.to_owned(), ok, diagnostics, notes })
@@ -416,7 +431,7 @@ fn print_json(
 fn print<'f>(
     file: &'f str,
     checked: Result<CheckedFile, Fault>,
-    advice: Option<String>,
+    advice: Vec<String>,
     shown: &mut BTreeMap<String, &'f str>,
     out: &mut Out,
 ) -> anyhow::Result<()> {
@@ -436,8 +451,8 @@ fn print<'f>(
                 out.painted(text.trim_end())?;
                 shown.insert(text, file);
             }
-            if let Some(advice) = advice {
-                out.line(format_args!("{file}: note: {advice}"))?;
+            for note in advice {
+                out.line(format_args!("{file}: note: {note}"))?;
             }
             let same = first.map(|it| format!(", the same as for {it}")).unwrap_or_default();
             out.line(format_args!("{file}: {} found{same}", count(&found)))?;

@@ -183,10 +183,14 @@ pub(crate) fn moves_of(game: &mut Game, text: &str) -> anyhow::Result<Vec<String
 pub(crate) fn play_one(game: &mut Game, at: usize, word: &str) -> anyhow::Result<()> {
     let played = game.play_text(word).map(|_| ());
     played.map_err(|why| {
-        // Where a draw ends the game, moves are still listed.
         let fix = match why {
-            PlayError::Over { .. } => "leave out this move, and those after it",
-            _ => "`rulemate moves` lists what is legal",
+            // Where a draw ends the game, moves are still listed.
+            PlayError::Over { .. } => "leave out this move, and those after it".to_owned(),
+            // It is on the list, but its reactions cannot be carried out.
+            PlayError::Refused(_) => {
+                format!("`rulemate explain --effects {word}` tells how far it comes")
+            }
+            _ => "`rulemate moves` lists what is legal".to_owned(),
         };
         trouble(format!("move {} ({word}): {why}", at + 1), fix)
     })
@@ -386,8 +390,9 @@ pub(crate) fn start(rules: &Ruleset, fen: Option<&str>) -> anyhow::Result<Game> 
         let fix = match fen.and_then(|_| rules.start(None).ok()) {
             Some(mut game) => format!("a position of this game looks like {}", game.fen()),
             None => format!(
-                "mend the start of the game itself: the line `.meta start {:?}` of it or its layout",
-                rules.start_fen()
+                "mend the start of the game itself: the line `.meta start {:?}` of it or its layout{}",
+                rules.start_fen(),
+                if rules.activations().is_empty() { "" } else { "; or leave out the preset that refuses it" }
             ),
         };
         trouble(why, fix)

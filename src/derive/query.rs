@@ -91,14 +91,17 @@ impl Query {
         text: &str,
         abbreviation: Option<Abbreviation>,
     ) -> Result<Self, QueryError> {
-        if let Some(mistake) = wrong_end(text) {
+        // The period of a rule may be there.
+        let text = text.trim_end();
+        let text = text.strip_suffix('.').unwrap_or(text);
+        if let Some(mistake) = unclosed(text) {
             return Err(mistake);
         }
         let written = Rewriter::new(program, text, abbreviation).run();
         let mut sources = program.sources.clone();
         let at = sources.len() as u16;
         let Rewritten { out, origins, shown, .. } = &written;
-        sources.push(Source { path: "query".into(), text: format!("{HEAD}{out}.\n").into() });
+        sources.push(Source { path: "query".into(), text: format!("{HEAD}{out}\n.\n").into() });
         let compiled = compile(sources).map_err(|it| {
             let here = |it: &&Diagnostic| it.span().source == at;
             match it.list().iter().find(here) {
@@ -303,8 +306,7 @@ fn whole(text: &str, message: &str) -> QueryError {
 }
 
 /// The mistake that a bracket is not closed: the atoms of abbreviations are added behind the text, and would be inside it.
-/// Or that the text ends in `.`, as rules do, of which it is only the body.
-fn wrong_end(text: &str) -> Option<QueryError> {
+fn unclosed(text: &str) -> Option<QueryError> {
     let mut open = Vec::new();
     for (at, word) in words(text) {
         match word {
@@ -315,14 +317,9 @@ fn wrong_end(text: &str) -> Option<QueryError> {
             _ => {}
         }
     }
-    let (start, message, help) = match open.pop() {
-        Some((start, bracket)) => (start, format!("`{bracket}` is not closed"), None),
-        None => {
-            let start = text.trim_end().strip_suffix('.')?.len();
-            (start, "no `.` ends a question".to_owned(), Some("leave it out".to_owned()))
-        }
-    };
-    Some(QueryError { text: text.into(), message, start, end: start + 1, help })
+    let (start, bracket) = open.pop()?;
+    let message = format!("`{bracket}` is not closed");
+    Some(QueryError { text: text.into(), message, start, end: start + 1, help: None })
 }
 
 /// A mistake at its place in the question's text.
@@ -334,7 +331,9 @@ fn mistake(text: &str, origins: &[usize], diagnostic: &Diagnostic) -> QueryError
     let span = diagnostic.span();
     let start = origin(span.start);
     let end = origin(span.end).max(start);
-    let declares = |it: &str| it.starts_with("`.domain ") || it.starts_with("declare it with");
+    let declares = |it: &str| {
+        ["`.domain ", "declare it with", "where `.meta "].iter().any(|head| it.starts_with(head))
+    };
     let written = text.get(start..end).unwrap_or_default();
     let help = match diagnostic.code {
         // A name that is a value somewhere was taken for that value.

@@ -63,7 +63,8 @@ pub fn inspect(program: &Program) -> Result<(), String> {
     Ok(())
 }
 
-/// The lines about drawings on the board that name no relation of the kind that they need, each with what is expected.
+/// The lines about drawings on the board that name no relation of the kind that they need, or no kind of piece, each with
+/// what is expected.
 pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &'static str)> {
     let square = Type::Domain(contract.board.domain);
     let piece = contract.entity_type(program);
@@ -80,7 +81,18 @@ pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &
         let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
         let first = types.first().copied();
         let has_piece = piece.is_some_and(|it| types.contains(&it));
+        let is_member = |domain, name: &str| program.schema.domain(domain).member(name).is_some();
+        let of = meta.value.split_once(": ").map(|it| it.0);
+        let is_kind = of.is_some_and(|it| is_member(contract.kinds, it));
         let (expected, fits) = match meta.key.as_str() {
+            "piece" | "drawing" => ("a kind of piece, a colon and a blank", is_kind),
+            "image" => {
+                let parts = of.and_then(|it| it.rsplit_once(' '));
+                let fits = parts.is_some_and(|(kind, side)| {
+                    is_member(contract.kinds, kind) && is_member(contract.sides, side)
+                });
+                ("a kind of piece, a side, a colon and a blank", fits)
+            }
             "mark" => ("a relation with a square", types.contains(&square)),
             "zone" => {
                 ("a relation with a piece and a square", has_piece && types.contains(&square))

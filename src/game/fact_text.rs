@@ -4,7 +4,7 @@
 
 use crate::derive::Exhausted;
 use crate::facts::nearest;
-use crate::moves::notation::MoveError;
+use crate::moves::notation::{MoveError, MoveFault};
 use crate::rules::{Column, Program, RelId, Type, plural};
 
 use super::play::Game;
@@ -51,7 +51,12 @@ impl QuestionError {
     /// Advice on how to write the question instead.
     pub fn help(&self) -> String {
         match self {
-            Self::Move(_) => "write a move in UCI (e2e4) or SAN (e4)".into(),
+            Self::Move(MoveError { reason: MoveFault::Illegal { .. }, .. }) => {
+                "--why-not tells why it is not legal".into()
+            }
+            Self::Move(_) => {
+                "write an action as it is listed, in UCI or SAN (in chess e2e4 or e4)".into()
+            }
             Self::Before(_) => {
                 "write the actions of one turn, with commas between them: the last is explained"
                     .into()

@@ -176,7 +176,15 @@ fn is_malformed(fault: &MoveFault) -> bool {
 /// No legal move is meant.
 pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
     match parse_uci(world, contract, text) {
-        Err(error) if is_malformed(&error.reason) => parse_san(world, contract, text),
+        Err(MoveError { text: uci, reason: MoveFault::Malformed { offset, expected } }) => {
+            parse_san(world, contract, text).map_err(|san| match san.reason {
+                // The text comes further as UCI.
+                MoveFault::Malformed { offset: before, .. } if before < offset => {
+                    MoveError { text: uci, reason: MoveFault::Malformed { offset, expected } }
+                }
+                _ => san,
+            })
+        }
         // A text like `e5d6+` may be SAN, too, but it would be another move: `+` is a promotion in the one, a check in the other.
         read => read,
     }

@@ -261,6 +261,9 @@ impl Catalogue {
         requests: &[&Request],
         found: Diagnostics,
     ) -> LoadError {
+        if found.has_unread() {
+            return LoadError::Rules(Box::new(found));
+        }
         let presets = requests.iter().filter_map(|it| self.find_preset(&it.preset).ok());
         let presets = presets.map(|it| (format!("preset {}", it.preset), it.source));
         let layout = self.layouts().iter().find(|it| Some(&it.name) == game.layout.as_ref());
@@ -268,8 +271,12 @@ impl Catalogue {
         let own = (format!("game {}", game.name), game.source);
         let for_all = self.core.iter().map(|it| (self.sources[*it].path.clone(), *it));
         for (what, source) in presets.chain(layout).chain([own]).chain(for_all) {
-            for relation in found.unknown_relations(&self.sources[source].path) {
-                let declares = |file: usize| declares(&self.sources[file].text, relation);
+            let Source { path, text } = &self.sources[source];
+            // A name that is much like one of the file's own is a slip.
+            let is_slip = |it: &&str| nearest(it, declared(text)).is_some();
+            for relation in found.unknown_relations(path).filter(|it| !is_slip(it)) {
+                let declares =
+                    |file: usize| declared(&self.sources[file].text).any(|it| it == relation);
                 if self.core.iter().any(|&it| has_squares(&self.sources[it]) && declares(it)) {
                     let (relation, game) = (relation.to_owned(), game.name.clone());
                     return LoadError::NeedsSquares { what, relation, game };
@@ -299,12 +306,12 @@ fn generated(sources: &[Source], hexagonal: bool) -> Option<Source> {
     (!text.is_empty()).then(|| Source { path: GENERATED_PATH.into(), text: text.into() })
 }
 
-/// Whether a rule file declares a relation, action or event of that name.
-fn declares(text: &str, name: &str) -> bool {
+/// The relations, actions and events that a rule file declares.
+fn declared(text: &str) -> impl Iterator<Item = &str> {
     let heads = [".decl", ".static", ".input", ".action", ".event"];
-    text.lines().any(|line| {
+    text.lines().filter_map(move |line| {
         let mut words = line.split([' ', '(']).filter(|it| !it.is_empty());
-        words.next().is_some_and(|it| heads.contains(&it)) && words.next() == Some(name)
+        words.next().filter(|it| heads.contains(it)).and(words.next())
     })
 }
 

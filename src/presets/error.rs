@@ -50,7 +50,7 @@ pub enum LoadError {
     Family { what: String, family: String, game: String, of: Option<String> },
     #[error(
         "{what} speaks of {relation}, which the family {family} has, and {game} {}: `.meta family \
-         \"{family}\"` names the family that rules are made for",
+         \"{family}\"` names the family that rules are made for, `.decl` declares a relation of their own",
         of_family(.of)
     )]
     Foreign { what: String, relation: String, family: String, game: String, of: Option<String> },

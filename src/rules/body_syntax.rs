@@ -59,6 +59,9 @@ impl<'t> Parser<'t, '_> {
             let name = self.tokens.text_of(token.span);
             return self.fail(mistake::no_parentheses(name, token.span));
         }
+        if token.kind == Kind::Ident && self.is_word("not") && self.tokens.second().is_name() {
+            return self.fail(mistake::spelt_negation(token.span));
+        }
         let lhs = self.expr()?;
         let Some(op) = self.comparison() else {
             return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");

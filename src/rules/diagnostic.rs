@@ -46,6 +46,10 @@ impl Diagnostic {
         Self { code, message: message.into(), labels: vec![label], notes: Vec::new(), help: None }
     }
 
+    fn is_about_syntax(&self) -> bool {
+        self.code.starts_with("E0")
+    }
+
     pub(super) fn and(mut self, span: Span, text: impl Into<String>) -> Self {
         self.labels.push(Label { span, text: text.into() });
         self
@@ -114,6 +118,18 @@ impl Diagnostics {
             last.notes.push(text);
         }
         self
+    }
+
+    /// Those about text that cannot be read, if there are any.
+    #[cfg(feature = "bin")]
+    pub(crate) fn unread(mut self) -> Option<Self> {
+        self.list.retain(Diagnostic::is_about_syntax);
+        (!self.list.is_empty()).then_some(Self { dropped: 0, ..self })
+    }
+
+    /// Whether some of the text cannot be read, so that what it declares is missing.
+    pub fn has_unread(&self) -> bool {
+        self.list.iter().any(Diagnostic::is_about_syntax)
     }
 
     /// The names in a file that are not relations of the program, in text order.

@@ -135,8 +135,9 @@ fn load_file(path: &Path) -> io::Result<Source> {
         let why = format!("a file may have {FILE_BYTES} bytes, this one has more");
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
     }
-    let text = String::from_utf8(bytes)
-        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))?;
+    let text = String::from_utf8(bytes).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8: save it as UTF-8")
+    })?;
     // Some editors put a byte order mark in front.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })

@@ -582,9 +582,9 @@ impl<'t> Parser<'t, '_> {
         self.subject = Some(self.tokens.text_of(self.peek().span));
         let head = self.atom("a rule")?;
         let body = if self.eat(Kind::If) { self.body()? } else { Vec::new() };
-        let has_because = !body.is_empty() && self.tokens.second().kind == Kind::Text;
-        let because = if has_because && self.eat_word("because") { self.sentence() } else { None };
-        self.period()?;
+        let has_because = !body.is_empty() && self.eat_word("because");
+        let because = has_because.then(|| self.text("the reason, in double quotes")).transpose()?;
+        self.period(if body.is_empty() { "`:-` or `.`" } else { "`,` or `.`" })?;
         let span = self.since(start);
         let plan = self.plan()?;
         Ok(Item::Clause(Clause { head, body, because, plan, span }))
@@ -600,7 +600,7 @@ impl<'t> Parser<'t, '_> {
         self.list(|it| it.ident("a variable of the rule"))
     }
 
-    fn period(&mut self) -> Parsed<()> {
+    fn period(&mut self, expected: &str) -> Parsed<()> {
         if self.eat(Kind::Dot) {
             return Ok(());
         }
@@ -608,7 +608,7 @@ impl<'t> Parser<'t, '_> {
             let span = self.peek().span;
             return self.fail(mistake::second_if(span));
         }
-        self.expected("`,` or `.`")
+        self.expected(expected)
     }
 
     fn reaction(&mut self) -> Parsed<Reaction<'t>> {
@@ -624,14 +624,18 @@ impl<'t> Parser<'t, '_> {
             self.eat_word("in").then(|| self.reference("the name of a stage")).transpose()?;
         let body = if self.eat_word("when") { self.body()? } else { Vec::new() };
         if !self.eat_word("do") {
-            return self.expected("`do` and the effects");
+            return self.expected(if body.is_empty() {
+                "`in`, `when` or `do`"
+            } else {
+                "`,` or `do`"
+            });
         }
         let effects = self.list(Self::effect)?;
         if effects.len() > limits::EFFECTS {
             let span = self.since(start);
             return self.fail(mistake::limit(LimitError::Effects(effects.len()), span));
         }
-        self.period()?;
+        self.period("`,` or `.`")?;
         Ok(Reaction { event, stage, body, effects, span: self.since(start) })
     }
 

@@ -250,7 +250,8 @@ fn check_tells_of_lines_that_draw_nothing() {
     let head = ".meta preset \"drawn\"\n.meta family \"chess\"\n.domain Preset += { drawn }\n\
                 .static sea(square: Square) \"{square} is sea\"\nsea('d4).\n";
     let fine = checked(&format!(
-        "{head}.meta mark \"sea\"\n.meta ground \"~ sea\"\n.meta zone \"attacks\"\n"
+        "{head}.meta mark \"sea\"\n.meta ground \"~ sea\"\n.meta zone \"attacks\"\n\
+         .meta piece \"queen: Lady\"\n.meta image \"queen white: q.svg\"\n"
     ));
     assert!(fine.code == 0 && !fine.out.contains("draws nothing"), "{}", fine.out);
     for (line, expected) in [
@@ -261,6 +262,10 @@ fn check_tells_of_lines_that_draw_nothing() {
         ("aura \"' attacks\"", "a sign and a relation whose first column is a square"),
         ("ground \"sea\"", "a sign and a relation whose first column is a square"),
         ("divide \"~ sea\"", "a sign and a relation of a square and a value"),
+        ("piece \"qeen: Lady\"", "a kind of piece, a colon and a blank"),
+        ("piece \"queen Lady\"", "a kind of piece, a colon and a blank"),
+        ("drawing \"qeen: <path d='M10 50z'/>\"", "a kind of piece, a colon and a blank"),
+        ("image \"queen green: q.svg\"", "a kind of piece, a side, a colon and a blank"),
     ] {
         let odd = checked(&format!("{head}.meta {line}\n"));
         assert_eq!(odd.code, 0, "{}", odd.out);

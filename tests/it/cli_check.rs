@@ -72,11 +72,62 @@ fn a_file_of_another_world_is_checked_alone() {
     let path =
         scratch("alone-twice.dl", &twice.replace("edge('a, 'b).", "edge('a, 'b). edge('a, 'a)."));
     let out = check(1, &["check", &path]);
-    let why = format!("{path}:2: edge has a key, but edge(a, a) and edge(a, b) both hold\n");
+    let why = format!("{path}:3: edge has a key, but edge(a, a) and edge(a, b) both hold\n");
     assert_eq!(out, format!("{why}{path}: 1 found\n"));
     let odd = format!(".meta titel \"Nodes\"\n{alone}");
     let out = check(0, &["check", &scratch("alone-odd.dl", &odd)]);
     assert!(out.contains("note: line 1: `.meta titel` means nothing to Rulemate"), "{out}");
+}
+
+/// A line that cannot be read, or means nothing, is told even if what it would have said is missing elsewhere.
+#[test]
+fn the_line_that_is_to_blame_is_named_beside_what_comes_of_it() {
+    let dice = ".meta game \"dice\"\n.meta board \"graph\"\n.meta start \"a:D w 1\"\n.domain Square += { a, b }\n\
+                .domain Kind += { die }\nletter('die, \"d\").\nlink('a, 'b).\n\
+                .decl free(square: Square) \"{square} is free\"\nfree(t) :- adjacent(t, _), !occupied(t).\n\
+                .action roll(piece: Entity, to: Square) legality rules uci \"{at(piece)}>{to}\" \"{piece} rolls to {to}\"\n\
+                roll(p, t) :- own(p), at(p, s), adjacent(s, t), free(t).\nmovable() :- roll(_, _).\n\
+                on roll(p, t) do set at(p, t).\n";
+    let told = |was: &str, is: &str| {
+        assert!(dice.contains(was), "{was}");
+        check(1, &["check", &scratch("dice.dl", &dice.replacen(was, is, 1))])
+    };
+    check(0, &["check", &scratch("dice.dl", dice)]);
+    let out = told(".meta board", ".meta bord");
+    assert!(out.contains("dice.dl: note: line 2: `.meta bord` means nothing to Rulemate"), "{out}");
+    let out = told(".meta start", ".meta strat");
+    assert!(out.contains("has no start") && out.contains("did you mean `.meta start`?"), "{out}");
+    let out = told(".meta start", ".meta =start");
+    assert!(
+        out.contains("E003") && out.contains("Note: ") && out.contains("has no start"),
+        "{out}"
+    );
+    // `free` is a relation of stones, too.
+    let out = told("free(square: Square)", "free square: Square)");
+    assert!(out.contains("E003") && !out.contains("stones"), "{out}");
+    let out = told(".decl free", ".decl freed");
+    assert!(out.contains("did you mean `freed`?") && !out.contains("stones"), "{out}");
+}
+
+#[test]
+fn what_was_not_checked_is_told() {
+    let text = ".meta layout \"lonely\"\n.meta family \"chess\"\n.meta start \"8/8 w - - 0 1\"\n";
+    let out = check(0, &["check", &scratch("lonely.dl", text)]);
+    assert!(out.ends_with("its start was not checked: no game has the layout lonely\n"), "{out}");
+    let purse = ".meta preset \"needy\"\n.domain Preset += { needy }\n.decl broke() \"nothing is left\"\n\
+                 broke() :- purses::gold(0).\n";
+    let out = check(1, &["check", &scratch("needy.dl", purse)]);
+    assert!(out.contains("where `.meta requires \"purses\"` stands"), "{out}");
+}
+
+#[test]
+fn files_may_begin_with_a_mark_and_are_utf_8() {
+    let text = "\u{feff}.domain Node { a, b }\n.static edge(from: Node) \"{from}\"\nedge('a).\n";
+    assert!(check(0, &["check", &scratch("marked.dl", text)]).contains(": ok ("));
+    let path = scratch("latin.dl", "");
+    std::fs::write(&path, b"% caf\xe9\n").expect("a file");
+    let refused = rulemate(&["check", &path]);
+    assert!(refused.code == 2 && refused.err.contains("save it as UTF-8"), "{}", refused.err);
 }
 
 /// A newcomer's first rule about chess, without a word of chess.

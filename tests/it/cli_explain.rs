@@ -398,3 +398,36 @@ fn a_relation_without_a_plan_says_why_it_has_none() {
         assert_eq!(ran.err, format!("error: there is no plan of {name}\n  help: {help}\n"));
     }
 }
+
+/// What is advised where an action or a position is refused can be done.
+#[test]
+fn advice_of_refusals_fits_the_cause() {
+    let advice = |args: &[&str], wanted: &str| {
+        let ran = rulemate(args);
+        assert!(ran.code == 2 && ran.err.contains(wanted), "{args:?}: {}", ran.err);
+    };
+    advice(&["explain", "--turn", "e2e5"], "--why-not tells why it is not legal");
+    advice(&["explain", "--game", "nim", "xx"], "write an action as it is listed");
+    // The rules let an action be taken, but it has no end.
+    let endless = scratch(
+        "endless.dl",
+        ".meta preset \"endless\"\n.meta family \"chess\"\n.domain Preset += { endless }\n\
+         .event echo(piece: Entity) \"{piece} is heard\"\non move(p, _) do raise echo(p).\n\
+         on echo(p) do raise echo(p).\n",
+    );
+    let taken = ["moves", "--rules", &endless, "--preset", "endless", "--moves", "e2e4"];
+    advice(&taken, "`rulemate explain --effects e2e4` tells how far it comes");
+    let barred = scratch(
+        "barred.dl",
+        ".meta preset \"barred\"\n.domain Preset += { barred }\n\
+         .decl misplaced(side: Side) \"{side} may not begin\"\n\
+         misplaced(c) :- active('barred, c), fullmove(1).\n",
+    );
+    let begun = ["moves", "--rules", &barred, "--preset", "barred"];
+    advice(&begun, "or leave out the preset that refuses it");
+    // A file of no name has to go with every game, also with the largest.
+    let members: Vec<String> = (0..256).map(|it| format!("m{it}")).collect();
+    let wide = format!(".domain D {{ {} }}\n", members.join(", "));
+    let out = rulemate(&["check", &scratch("wide.dl", &wide)]).out;
+    assert!(out.contains("D has 256 members"), "{out}");
+}

@@ -231,19 +231,22 @@ fn what_is_made_for_another_family_is_refused_in_words() {
     assert_eq!(
         refusal(&with(&[("mine/own.dl", own)]), "own", &[]),
         "game own speaks of forbidden, which the family chess has, and own is of no family: \
-         `.meta family \"chess\"` names the family that rules are made for"
+         `.meta family \"chess\"` names the family that rules are made for, \
+         `.decl` declares a relation of their own"
     );
     let for_all = "forbidden(p, t) :- own(p), at(p, t).\n";
     assert_eq!(
         refusal(&with(&[("mine/all.dl", for_all)]), "hex", &[]),
         "mine/all.dl speaks of forbidden, which the family chess has, and hex is of the family stones: \
-         `.meta family \"chess\"` names the family that rules are made for"
+         `.meta family \"chess\"` names the family that rules are made for, \
+         `.decl` declares a relation of their own"
     );
     games.load("chess", &["eager"]).expect("chess has all that it speaks of");
     assert_eq!(
         refusal(&games, "hex", &["eager"]),
         "preset eager speaks of forbidden, which the family chess has, and hex is of the family stones: \
-         `.meta family \"chess\"` names the family that rules are made for"
+         `.meta family \"chess\"` names the family that rules are made for, \
+         `.decl` declares a relation of their own"
     );
 }
 

@@ -144,11 +144,12 @@ fn actions_are_read_by_members_and_numbers() {
     assert_eq!(args("queen!1"), Ok(1));
     assert_eq!(args("rook!-3"), Ok(-3));
     for (text, wrong) in [
-        ("queen!", "malformed at byte 5"),
+        ("queen!", "malformed at byte 6, expected a number"),
         ("queen!-", "malformed at byte 7"),
         ("queen!x", "malformed at byte 7"),
         ("quee!1", "malformed at byte 0"),
         ("!1", "malformed at byte 0"),
+        ("e2e9", "malformed at byte 2, expected a square"),
         ("queen!123", "not legal here"),
         ("rook!3", "not legal here"),
     ] {

@@ -63,7 +63,6 @@ fn mistakes_are_shown_in_the_text() {
     assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
     assert_eq!(mistake("xyzzy(p)").help, None, "a question declares nothing");
     for (text, told) in [
-        ("at(p, e4).", "no `.` ends a question"),
         ("", "expected a variable, a constant, a number or `(`, found the end"),
         ("at(p, e4),", "expected a variable, a constant, a number or `(`, found the end"),
         ("at(p, e4) at(p, e5)", "expected `,` or the end, found `at`"),
@@ -94,6 +93,17 @@ fn mistakes_are_shown_in_the_text() {
     assert_eq!(it.help.as_deref(), Some("`n` is a value: write `?n` for a variable"), "{it}");
     assert!(mistake("").to_string().contains('^'));
     assert!(mistake("at(p, s). kind(p, k)").to_string().contains('^'));
+}
+
+#[test]
+fn a_question_may_end_as_rules_do() {
+    let mut session = Session::new("chess");
+    let asked = answers(&mut session, "kind(p, king), color(p, white)");
+    assert_eq!(asked.len(), 1);
+    for end in [".", " . ", ". "] {
+        let text = format!("kind(p, king), color(p, white){end}");
+        assert_eq!(answers(&mut session, &text), asked, "{text}");
+    }
 }
 
 /// Whatever is typed is answered or refused.

@@ -432,6 +432,68 @@ fn the_board_brings_files_and_ranks() {
     assert!(program.strata.is_empty());
 }
 
+/// What a mistake advises is possible where it stands.
+#[test]
+fn advice_fits_the_place() {
+    let head = ".domain Side { white, black }\n.domain Dir { n, s }\n.domain Thing entities 8\n\
+                .stages early, late default early\n\
+                .input side(thing: Thing, side: Side) key attr side \"{thing} is of {side}\"\n\
+                .input life(thing: Thing, n: Int) key attr life \"{thing} has {n}\"\n\
+                .action rest(thing: Thing) \"{thing} rests\"\nrest(t) :- life(t, _).\n";
+    let advice = |text: &str| {
+        let found = failing(&format!("{head}{text}\n")).list().to_vec();
+        assert_eq!(found.len(), 1, "{text}: {found:?}");
+        assert_eq!(found[0].labels[0].span.line, 9, "{text}: {found:?}");
+        format!("{}. {}", found[0].message, found[0].help.clone().unwrap_or_default())
+    };
+    // A member of a type that the variable does not have is not meant.
+    let once = |name: &str, help: &str| format!("`{name}` occurs once in this rule. {help}");
+    assert_eq!(advice("rest(t) :- life(t, n)."), once("n", "write `_` if any value will do"));
+    assert_eq!(advice("rest(t) :- side(t, s)."), once("s", "write `_` if any value will do"));
+    let meant = once("white", "did you mean the constant `'white`?");
+    assert_eq!(advice("rest(t) :- side(t, white)."), meant);
+    // No member of `Thing` has a name.
+    let entity = advice(".input first(thing: Thing) game attr first = 1");
+    assert!(entity.contains("rules do not know entities by name"), "{entity}");
+    for built_in in ["Int", "Text"] {
+        let fixed = format!("`{built_in}` cannot be extended. ");
+        assert_eq!(advice(&format!(".domain {built_in} += {{ a }}")), fixed);
+    }
+    let negated = advice("rest(t) :- life(t, _), not side(t, 'white).");
+    assert_eq!(negated, "`!` negates an atom. write `!` in its place, right before the atom");
+    let braces = advice("rest(t) :- life(t, n), n = count(side(_, 'white)).");
+    assert!(braces.ends_with("an aggregate has braces: `count { body }`"), "{braces}");
+    let curly = advice("rest(t) :- side(t, \u{2019}white).");
+    assert!(curly.contains("straight quotes"), "{curly}");
+    let unseen = failing(&format!("{head}rest(t)\u{200b} :- life(t, _)."));
+    assert_eq!(unseen.list()[0].labels[0].text, "not a word, number or sign (U+200B)");
+    let or = advice("rest(t) :- life(t, 1); life(t, 2).");
+    assert!(or.ends_with("what else may hold is another rule"), "{or}");
+    let reason = advice("rest(t) :- life(t, _) because so.");
+    assert_eq!(reason, "expected the reason, in double quotes, found `so`. ");
+    let words = advice("on rest(t) if life(t, 1) do set life(t, 2).");
+    assert_eq!(words, "expected `in`, `when` or `do`, found `if`. ");
+    let cycle = advice(".stage early after late");
+    assert_eq!(cycle, "the stages have no order: early before late before early. ");
+}
+
+/// A type that does not exist is one mistake: what names the relation is not told to have other columns.
+#[test]
+fn an_unknown_type_is_told_once() {
+    for (part, other) in [
+        ("pseudo_legal other", "other(thing: Thingy)"),
+        ("refusals other", "other(thing: Thingy, why: Why)"),
+        ("given n: Int = 1 from other uci \"{thing}[{n}]\"", "other(thing: Thingy, n: Int)"),
+    ] {
+        let messages = messages(&format!(
+            ".domain Thing entities 8\n.domain Why {{ no }}\n\
+             .input life(thing: Thing, n: Int) key attr life \"{{thing}} has {{n}}\"\n\
+             .decl {other} open \"{{thing}}\"\n.action rest(thing: Thing) {part} \"{{thing}} rests\"\n"
+        ));
+        assert_eq!(messages, ["there is no domain `Thingy`"], "{part}");
+    }
+}
+
 #[test]
 fn diagnostics_are_data() {
     let found =

@@ -16,9 +16,9 @@ use lsp_types::{
 use super::symbols::{Symbol, completions, name_at, offset, range};
 use super::{path_of, uri_of};
 use crate::cli::args::RulesArgs;
-use crate::cli::check::{CheckedFile, Fault, check};
+use crate::cli::check::{CheckedFile, Fault, check, fault};
 use crate::cli::{setup, user_folder};
-use crate::presets::at_its_place;
+use crate::presets::{at_its_place, unknown_keys};
 use crate::rules::{self, Diagnostics, EMBEDDED, Label, Program, Source, Span};
 
 /// Maximum number of entries of folders that are searched for the rule files around a file, which may be in a home
@@ -103,7 +103,12 @@ impl Documents {
             }
             Err(Fault::Other(message)) => vec![plain(&message, DiagnosticSeverity::ERROR)],
             Err(Fault::Rules(found)) => {
-                found.list().iter().map(|it| document.convert(&found, it, &own.path)).collect()
+                let mistakes =
+                    found.list().iter().map(|it| document.convert(&found, it, &own.path));
+                let notes = unknown_keys(&own).into_iter();
+                mistakes
+                    .chain(notes.map(|it| plain(&it, DiagnosticSeverity::INFORMATION)))
+                    .collect()
             }
         };
         Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
@@ -189,15 +194,15 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
 
 /// The result of `check` for one of these files, together with the others.
 fn findings(sources: Vec<Source>, own: &Source) -> Result<CheckedFile, Fault> {
-    let other = |why: &dyn std::fmt::Display| Fault::Other(why.to_string());
-    let mut catalogue = setup::catalogue(&RulesArgs::default()).map_err(|it| other(&it))?;
+    let catalogue = setup::catalogue(&RulesArgs::default());
+    let mut catalogue = catalogue.map_err(|it| Fault::Other(it.to_string()))?;
     for source in sources {
         let is_own = source.path == own.path;
         // A clash in another file is reported there.
         if let Err(clash) = catalogue.add(source)
             && is_own
         {
-            return Err(other(&clash));
+            return Err(fault(own, clash.to_string()));
         }
     }
     check(&catalogue, own)

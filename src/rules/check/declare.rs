@@ -433,7 +433,11 @@ impl<'t> Checker<'t> {
             // A member may be called `1`.
             (DefaultValue::Number(Number { value, span }), Type::Domain(id)) => {
                 let member = self.domains.member(id, &value.to_string(), *span);
-                (member.map_err(|_| mistake::default_type(*span, self.type_name(ty))), *span)
+                let odd = |it: Diagnostic| match it.code {
+                    "E204" => it,
+                    _ => mistake::default_type(*span, self.type_name(ty)),
+                };
+                (member.map_err(odd), *span)
             }
             (DefaultValue::Number(Number { span, .. }), Type::Text)
             | (DefaultValue::Member(Name { span, .. }), Type::Int | Type::Text) => {
@@ -581,7 +585,7 @@ impl<'t> Checker<'t> {
     fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
         let fits = match self.info(id).types.split_last() {
-            Some((Some(last), args)) => *last == ty && (args.is_empty() || args == listed),
+            Some((Some(last), args)) => *last == ty && (args.is_empty() || are_alike(args, listed)),
             Some((None, _)) => true,
             None => false,
         };
@@ -600,7 +604,7 @@ impl<'t> Checker<'t> {
         let fits = match self.info(id).types.split_last() {
             Some((Some(Type::Domain(reason)), args)) => {
                 let of_action = self.info(rel).types.as_slice();
-                args == of_action && self.domains.is_listed(*reason)
+                are_alike(args, of_action) && self.domains.is_listed(*reason)
             }
             Some((None, _)) => true,
             _ => false,
@@ -615,7 +619,7 @@ impl<'t> Checker<'t> {
     /// of `rel`.
     pub(super) fn with_same_columns(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
         let id = self.find(name)?;
-        if self.info(id).types != self.info(rel).types {
+        if !are_alike(&self.info(id).types, &self.info(rel).types) {
             self.mismatch(rel, name, id, mistake::other_columns);
         }
         Some(id)
@@ -698,15 +702,23 @@ impl<'t> Checker<'t> {
         found
     }
 
-    /// The word, if it names a member of the wanted domain, or one that any domain lists.
+    /// The word, if it names a member of the wanted type, or, where none is known, one that any domain lists.
     pub(super) fn as_member(&self, word: &str, wanted: Option<Type>) -> Option<String> {
-        if let Some(Type::Domain(id)) = wanted
-            && self.domains.member(id, word, Span::default()).is_ok()
-        {
-            return Some(word.to_string());
-        }
-        self.domains.domain_with(word).map(|_| word.to_string())
+        let is_member = match wanted {
+            Some(Type::Domain(id)) => self.domains.member(id, word, Span::default()).is_ok(),
+            Some(Type::Int | Type::Text) => false,
+            None => self.domains.domain_with(word).is_some(),
+        };
+        is_member.then(|| word.to_string())
     }
+}
+
+/// Whether columns have the same types, as far as these are known.
+fn are_alike(these: &[Option<Type>], those: &[Option<Type>]) -> bool {
+    let is_alike = |(this, that): (&Option<Type>, &Option<Type>)| {
+        this.is_none() || that.is_none() || this == that
+    };
+    these.len() == those.len() && these.iter().zip(those).all(is_alike)
 }
 
 /// A name for a column that is declared without one: its type in lower case, with a number if an earlier column has that

@@ -286,6 +286,9 @@ impl<'t> Domains<'t> {
             match bool.or_else(|| self.ids.get(&self.scopes, decl.name)) {
                 Some(id) => self.extend(id, decl.name, members, found),
                 None if broken(decl.name.text) => {}
+                None if matches!(decl.name.text, "Int" | "Text") => {
+                    found.push(mistake::not_extensible(decl.name, None));
+                }
                 None => found.push(self.unknown(decl.name, &["Bool"])),
             }
         }

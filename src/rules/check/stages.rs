@@ -165,16 +165,20 @@ impl<'t> Order<'t> {
     /// A cycle of stages, with the first one again at the end, and the place of one of its declarations.
     fn cycle(&self, left: &[usize]) -> (Vec<&'t str>, Span) {
         let mut path: Vec<usize> = left.first().copied().into_iter().collect();
-        let mut span = Span::default();
+        let mut edges: Vec<&Edge> = Vec::new();
         while let Some(&at) = path.last() {
             let Some(edge) = self.unmet(at, left) else { break };
-            span = edge.span;
+            edges.push(edge);
             if let Some(start) = path.iter().position(|&it| it == edge.earlier) {
                 path.push(edge.earlier);
-                return (path[start..].iter().rev().map(|&it| self.names[it].text).collect(), span);
+                let cycle = path[start..].iter().rev().map(|&it| self.names[it].text).collect();
+                // Not the list is to blame, but what was added to it.
+                let spans = edges[start..].iter().map(|it| it.span);
+                let added = spans.max_by_key(|it| (it.source, it.start));
+                return (cycle, added.unwrap_or_default());
             }
             path.push(edge.earlier);
         }
-        (path.iter().map(|&it| self.names[it].text).collect(), span)
+        (path.iter().map(|&it| self.names[it].text).collect(), Span::default())
     }
 }

@@ -14,7 +14,12 @@ pub(crate) fn unknown_relation(name: Name<'_>, near: Option<(&str, Option<Span>)
             it.and(span, "this one?").help(format!("did you mean `{near}`?"))
         }
         Some((near, None)) => it.help(format!("did you mean `{near}`?")),
-        None => it.help("declare it with `.decl`, `.static` or `.input`"),
+        None => it.help(match name.text.split_once("::") {
+            Some((of, _)) => format!(
+                "where `.meta requires \"{of}\"` stands, the names that {of} exports are known"
+            ),
+            None => "declare it with `.decl`, `.static` or `.input`".to_owned(),
+        }),
     }
 }
 

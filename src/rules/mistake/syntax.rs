@@ -8,11 +8,23 @@ use crate::facts::nearest;
 
 pub(crate) fn strange_text(span: Span, text: &str) -> Diagnostic {
     let found = text.get(span.start as usize..span.end as usize).unwrap_or("");
-    let it = Diagnostic::new("E001", "this is not rule text", span, "not a word, number or sign");
-    if found.starts_with('\'') {
-        return it.help("a constant begins with an apostrophe and ends without one: `'white`");
+    let first = found.chars().next();
+    // What is not seen, or looks like another sign, is told by its number.
+    let number = first.filter(|it| !it.is_ascii_graphic());
+    let number = number.map(|it| format!(" (U+{:04X})", u32::from(it))).unwrap_or_default();
+    let label = format!("not a word, number or sign{number}");
+    let it = Diagnostic::new("E001", "this is not rule text", span, label);
+    match first {
+        Some('\u{2018}' | '\u{2019}' | '\u{201c}' | '\u{201d}') => {
+            it.help("constants and texts have straight quotes: `'white`, `\"White\"`")
+        }
+        Some('\'') => {
+            it.help("a constant begins with an apostrophe and ends without one: `'white`")
+        }
+        Some(';') => it
+            .help("literals and effects have `,` between them; what else may hold is another rule"),
+        _ => it,
     }
-    it
 }
 
 pub(crate) fn open_text(span: Span) -> Diagnostic {
@@ -75,10 +87,19 @@ pub(crate) fn negated_expression(span: Span) -> Diagnostic {
         .help("write `a != b` for a comparison, and a relation of its own for anything larger")
 }
 
+pub(crate) fn spelt_negation(span: Span) -> Diagnostic {
+    Diagnostic::new("E012", "`!` negates an atom", span, "means nothing here")
+        .help("write `!` in its place, right before the atom")
+}
+
 pub(crate) fn call_in_expression(name: &str, span: Span) -> Diagnostic {
     let message = format!("`{name}(...)` is not a value");
-    Diagnostic::new("E013", message, span, "an atom inside an expression")
-        .help(format!("name its value first: `{name}(..., v)`, then use `v`"))
+    let help = match name {
+        "count" => "an aggregate has braces: `count { body }`".to_owned(),
+        "sum" | "min" | "max" => format!("an aggregate has braces: `{name} {{ e : body }}`"),
+        _ => format!("name its value first: `{name}(..., v)`, then use `v`"),
+    };
+    Diagnostic::new("E013", message, span, "an atom inside an expression").help(help)
 }
 
 pub(crate) fn unknown_fold(name: &str, span: Span) -> Diagnostic {

@@ -34,7 +34,7 @@ impl<W: Word> Compiler<'_, W> {
         let (needs, unprompted) = (self.needs(), self.unprompted());
         let Self { program, planner, modes, deltas, maintained, mut general, .. } = self;
         let mut layout = planner.layout;
-        within_limits(&layout)?;
+        within_limits(&layout, program)?;
         layout.check_orders()?;
         let mut code = planner.code;
         layout.fill_tables(program, code.static_rows());
@@ -114,12 +114,18 @@ impl<W: Word> Compiler<'_, W> {
 ///
 /// # Errors
 /// Its rows are too many, or take too many bytes.
-fn within_limits<W>(layout: &Layout<W>) -> Result<(), PlanError> {
+fn within_limits<W>(layout: &Layout<W>, program: &Program) -> Result<(), PlanError> {
     let rows = layout.kept_rows as usize + layout.frame_rows as usize;
     let bytes = rows * size_of::<W>();
     for (needed, of, most) in [(rows, "rows of bits", BIT_ROWS), (bytes, "bytes", SESSION_BYTES)] {
         if needed > most {
-            let what = format!("its relations need {needed} {of}, and {most} are the most");
+            let widest = program.schema.domains().iter().max_by_key(|it| it.size());
+            let widest = widest.map(|it| format!("{} has {} members", it.name, it.size()));
+            let what = format!(
+                "its relations need {needed} {of}, and {most} are the most: take fewer relations, or fewer members of the \
+                 largest domain ({}), for each of which a row has a bit",
+                widest.unwrap_or_default()
+            );
             return Err(PlanError::TooLarge { place: "the program".into(), what });
         }
     }

@@ -81,8 +81,17 @@ impl<'p, W: Word> Compiler<'p, W> {
         if relation.functional
             && let Some([first, second]) = rows.two_of_a_key()
         {
+            // The last rule that may have either row: what was added to the others.
+            let has = |rule: &Rule, row: &[i64]| {
+                let differs =
+                    |it: (&Term, &i64)| matches!(it.0, Term::Const(value) if value != it.1);
+                !rule.args.iter().zip(row).any(differs)
+            };
+            let rules = relation.rules.iter().map(|it| &self.rules[usize::from(it.0)]);
+            let last = rules.filter(|it| has(it, first) || has(it, second)).map(|it| it.span);
+            let last = last.max_by_key(|it| (it.source, it.start));
             return Err(PlanError::NotFunctional {
-                place: self.program.place(relation.span),
+                place: self.program.place(last.unwrap_or(relation.span)),
                 relation: relation.name.clone(),
                 first: self.program.tuple_name(rel, first),
                 second: self.program.tuple_name(rel, second),
