@@ -314,7 +314,7 @@ pub(crate) struct PlayArgs {
 #[derive(Debug, Args)]
 #[command(after_help = "Per game: `FILE#N ok RESULT` with a note on the result below, or
 `FILE#N refused at move 3. Nf3: REASON` with the refutation below.
-Without --game each game's own Variant tag decides.
+Without --game each game's own Variant and Presets tags decide.
 
 Examples:
   rulemate referee tests/data/games/*.pgn

@@ -366,14 +366,27 @@ pub(crate) fn with_warnings(game: Game) -> Game {
     game
 }
 
-/// The first position of a recorded game, by the rules of a game with further presets.
+/// The first position of a recorded game, by the rules of a game with further presets; if there are none, and the game is
+/// that of the tag `Variant`, with those of the tag `Presets`, which servers write.
 pub(crate) fn start_recorded(
     library: &mut Library,
     game: &str,
     presets: &[String],
     pgn: &PgnGame,
 ) -> anyhow::Result<Game> {
-    let rules = library.load(game, presets)?;
+    let mut comments = pgn.comments.iter().chain(pgn.moves.iter().flat_map(|it| &it.comments));
+    if comments.any(|it| it.trim().starts_with("[%presets")) {
+        let cause =
+            "presets come or go in the middle of the game, which only a server reads from a PGN";
+        return Err(trouble(
+            cause,
+            "make a game of the PGN on a server, or read a save: `--save FILE`",
+        ));
+    }
+    let is_tagged = presets.is_empty() && pgn.tag("Variant") == Some(game);
+    let tagged = pgn.tag("Presets").filter(|_| is_tagged).unwrap_or_default();
+    let tagged: Vec<String> = tagged.split_whitespace().map(str::to_owned).collect();
+    let rules = library.load(game, if is_tagged { &tagged } else { presets })?;
     let sides = rules.sides();
     if sides.len() != 2 {
         let (name, sides) = (&rules.game().name, sides.join(", "));

@@ -135,11 +135,13 @@ pub enum SetFault {
     #[error("the rules do not go together: {0}")]
     Rules(Box<LoadError>),
     #[error(
-        "a fact of the game says {attribute} = {value}, and the new rules have no {value} there"
+        "a fact of the game says {attribute} = {value}, and the new rules have no {value} there: a preset that \
+         brings it has to be active"
     )]
     Unknown { attribute: String, value: String },
     #[error(
-        "a fact of the game says {attribute} of {owner}, and the new rules have no {owner} there"
+        "a fact of the game says {attribute} of {owner}, and the new rules have no {owner} there: a preset \
+         that brings it has to be active"
     )]
     UnknownOwner { attribute: String, owner: String },
     #[error(transparent)]

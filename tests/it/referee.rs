@@ -110,6 +110,26 @@ fn games_of_unknown_variants_are_named() {
     assert!(ran.out.contains("#1 refused: there is no game Tiddlywinks"), "{}", ran.out);
 }
 
+/// What a server exports: presets in a tag. Changes of presets on the way are told, not judged as moves of the start's rules.
+#[test]
+fn presets_of_a_recorded_game_count() {
+    let tags = "[Variant \"chess\"]\n[Presets \"berolina-pawns:white piece-hp:hp=1\"]";
+    let path = crate::cli::scratch("presets.pgn", &format!("{tags}\n\n1. ec4 e5 2. c5 *\n"));
+    for (command, said) in
+        [("referee", "#1 refused at move 2. c5: "), ("audit", "#1 differs at move 3 (c5): ")]
+    {
+        let ran = rulemate(&[command, &path]);
+        assert_eq!(ran.code, 1, "{}", ran.err);
+        assert!(ran.out.contains(said), "{}", ran.out);
+        let other = rulemate(&[command, "--game", "antichess", &path]);
+        assert!(other.out.contains("ec4"), "whatever its tags: {}", other.out);
+    }
+    let switched = format!("{tags}\n\n1. ec4 {{[%presets]}} e5 2. d4 *\n");
+    let path = crate::cli::scratch("switched.pgn", &switched);
+    let ran = rulemate(&["referee", &path]);
+    assert!(ran.out.contains("#1 refused: presets come or go in the middle"), "{}", ran.out);
+}
+
 /// What lichess exports, and results in other words; captures that are written as pushes; a pass.
 #[test]
 fn exports_of_other_programs_are_judged_by_what_they_mean() {

@@ -205,6 +205,98 @@ fn a_duration_ends_an_activation() {
     is_as_derived_afresh(&mut game);
 }
 
+/// A duck that stayed would block its square for good, and no other preset could come or go.
+#[test]
+fn the_duck_leaves_with_its_preset() {
+    let catalogue = catalogue();
+    let ducks = |game: &Game| facts(game, "position").len() - 32;
+    let (mut rules, mut game) = start(&catalogue, &["duck:both:turns=2"], None);
+    play(&mut game, "e2e4 e4e3 e7e5");
+    assert_eq!(ducks(&game), 1);
+    play(&mut game, "e5e6");
+    assert!(active(&game).is_empty());
+    assert_eq!(ducks(&game), 0);
+    switch(&catalogue, &mut rules, &mut game, &["stamina"]);
+    switch(&catalogue, &mut rules, &mut game, &["duck:white"]);
+    play(&mut game, "g1f3 f3a3 b8c6");
+    assert_eq!(ducks(&game), 1);
+    switch(&catalogue, &mut rules, &mut game, &["duck:white", "stamina"]);
+    assert_eq!(ducks(&game), 1);
+    switch(&catalogue, &mut rules, &mut game, &[]);
+    assert_eq!(ducks(&game), 0);
+}
+
+/// Else a turn long after it would be cut short when such a preset comes back.
+#[test]
+fn half_moves_are_not_counted_on_without_the_preset_that_counts_them() {
+    let catalogue = catalogue();
+    for (preset, opening) in [
+        ("double-move", "e2e4"),
+        ("duck", "e2e4"),
+        ("monster-rules:white", "e2e4"),
+        ("schrodingers-laugh", "b1c3"),
+    ] {
+        let (mut rules, mut game) = start(&catalogue, &[preset], None);
+        play(&mut game, opening);
+        assert_eq!(facts(&game, "half_moves"), [Value::Int(1)], "{preset}");
+        switch(&catalogue, &mut rules, &mut game, &[]);
+        assert_eq!(facts(&game, "half_moves"), [Value::Int(0)], "{preset}");
+        play(&mut game, "d2d4 d7d5");
+        switch(&catalogue, &mut rules, &mut game, &["double-move"]);
+        play(&mut game, "g1f3 f3g1 g8f6 f6g8");
+    }
+    // That of the other side counts nothing of this turn.
+    let both = &["monster-rules:white", "monster-rules:black"];
+    let (mut rules, mut game) = start(&catalogue, both, None);
+    play(&mut game, "e2e4");
+    switch(&catalogue, &mut rules, &mut game, &["monster-rules:white"]);
+    play(&mut game, "d2d4 d7d5 g1f3");
+}
+
+/// A piece in hand that nobody can drop would count as material, though no board and no FEN shows it.
+#[test]
+fn hands_are_emptied_when_crazyhouse_ends() {
+    let catalogue = catalogue();
+    let bare_but_one = Some("4k3/8/8/3p4/4K3/8/8/8 w - - 0 1");
+    let (mut rules, mut game) = start(&catalogue, &["crazyhouse"], bare_but_one);
+    play(&mut game, "e4d5");
+    assert!(game.result().is_none());
+    switch(&catalogue, &mut rules, &mut game, &[]);
+    assert_eq!(facts(&game, "kind").len(), 2);
+    assert!(game.result().is_some(), "bare kings");
+
+    let queens = Some("3qk3/8/8/3p4/4P3/8/8/4K3 w - - 0 1");
+    let both = &["crazyhouse:white:turns=2", "crazyhouse:black"];
+    let (_, mut game) = start(&catalogue, both, queens);
+    play(&mut game, "e4d5 d8d5");
+    assert_eq!(facts(&game, "kind").len(), 5);
+    play(&mut game, "e1e2");
+    assert_eq!(facts(&game, "kind").len(), 4, "the hand of black stays");
+
+    // The game has hands of its own.
+    let mut rules = catalogue.load("seirawan", &["crazyhouse"]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let before = facts(&game, "kind").len();
+    switch(&catalogue, &mut rules, &mut game, &[]);
+    assert_eq!(facts(&game, "kind").len(), before);
+}
+
+/// A piece that another kind has become on the way keeps the rules that know it.
+#[test]
+fn what_only_a_preset_knows_is_not_left_behind() {
+    let catalogue = catalogue();
+    let (rules, mut game) = start(&catalogue, &["makruk"], Some("4k3/8/8/P7/8/8/8/4K3 w - - 0 1"));
+    play(&mut game, "a5a6m");
+    let before = game.hash();
+    let refused = catalogue.set_active(&rules, &mut game, &[] as &[&str]).expect_err("a met");
+    assert_eq!(
+        refused.to_string(),
+        "a fact of the game says kind = met, and the new rules have no met there: a preset that brings it has \
+         to be active"
+    );
+    assert_eq!(game.hash(), before);
+}
+
 #[test]
 fn a_refusal_gives_every_reason_and_changes_nothing() {
     let catalogue = catalogue();

@@ -83,25 +83,29 @@ pub(super) async fn check_presets(
     web.admit(&caller, Cost::Compiling)?;
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
-    let ruleset = web.host.ruleset(&hash, &wanted.game, &wanted.presets).await?;
-    let active = Activation::texts(ruleset.activations());
+    let added: &[String] = if wanted.exactly { &[] } else { &wanted.presets };
+    let ruleset = web.host.ruleset(&hash, &wanted.game, added).await?;
+    let catalogue = web.host.library.catalogue(&hash).filter(|_| wanted.exactly);
     let sides = ruleset.sides();
-    let look = move || {
+    let look = move || -> Result<Json<Value>, Problem> {
         let game = match &wanted.facts {
             Some(facts) => ruleset.resume_text(&facts.to_string()),
             None => ruleset.start(wanted.fen.as_deref()),
         };
+        let mut game = game.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
+        if let Some(it) = catalogue {
+            let set = it.set_active(&ruleset, &mut game, &wanted.presets);
+            set.map_err(|it| Problem::unprocessable("rules_refuse", it.to_string()))?;
+        }
         let diagrams = wanted.diagrams.then(|| ruleset.diagrams());
-        game.map(|mut game| {
-            let fields = game.fen_fields();
-            json!({
-                "active": active, "sides": sides, "conflicts": Catalogue::conflicts(&mut game),
-                "position": game.view(), "facts": game.to_json(), "diagrams": diagrams, "fields": fields,
-            })
-        })
+        let fields = game.fen_fields();
+        Ok(Json(json!({
+            "active": Activation::texts(&Catalogue::active(&game)), "sides": sides,
+            "conflicts": Catalogue::conflicts(&mut game), "position": game.view(),
+            "facts": game.to_json(), "diagrams": diagrams, "fields": fields,
+        })))
     };
-    let found = web.host.pool.run(web.host.slow_lane(&hash), look).await?;
-    Ok(Json(found.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?))
+    web.host.pool.run(web.host.slow_lane(&hash), look).await?
 }
 
 /// The result of an upload.

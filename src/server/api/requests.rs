@@ -176,6 +176,9 @@ pub(super) struct Combination {
     pub(super) game: String,
     #[serde(default)]
     pub(super) presets: Vec<String>,
+    /// Whether `presets` are all that is active, as for the act `presets`, instead of being added to the game's own.
+    #[serde(default)]
+    pub(super) exactly: bool,
     pub(super) fen: Option<String>,
     /// Facts to start from, as exported.
     pub(super) facts: Option<serde_json::Value>,

@@ -145,7 +145,7 @@ export class Acts {
     const check = async () => {
       picker.refresh();
       try {
-        const found = await post("/presets/check", { game: state.game, presets: picker.chosen(), rules: state.rules });
+        const found = await post("/presets/check", { game: state.game, presets: picker.chosen(), exactly: true, rules: state.rules });
         clear(verdict, h("p", { class: "yes" }, picker.chosen().length ? "They go together." : "No presets at all."), found.conflicts.map((it) => h("p", { class: "hint" }, `Note: ${it}.`)));
         ask.disabled = false;
       } catch (error) {

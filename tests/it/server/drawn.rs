@@ -21,6 +21,28 @@ fn names(value: &Value) -> Vec<&str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
+/// The page asks so before it proposes other presets for a game under way: the game's own may change, too.
+#[test]
+fn what_is_to_be_active_is_checked_without_the_own_presets_of_the_game() {
+    hosted("exactly", Config::default(), async |server| {
+        for (game, presets, added, alone) in [
+            ("3check", json!(["three-check:both:checks=5"]), 422, 200),
+            ("duck", json!(["double-move"]), 422, 200),
+            ("duck", json!(["duck", "double-move"]), 422, 422),
+            ("atomiczh", json!([]), 200, 422),
+        ] {
+            for (exactly, wanted) in [(false, added), (true, alone)] {
+                let body = json!({ "game": game, "presets": presets, "exactly": exactly });
+                let (status, found) = server.post("/api/v1/presets/check", "", body).await;
+                assert_eq!(status, wanted, "{game} {presets} {exactly}: {found}");
+                if exactly && wanted == 200 {
+                    assert_eq!(found["active"].as_array().unwrap().len(), 1, "{found}");
+                }
+            }
+        }
+    });
+}
+
 #[test]
 fn actions_tell_who_acts_and_what_is_chosen() {
     hosted("actions", Config::default(), async |server| {

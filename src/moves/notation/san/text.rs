@@ -39,7 +39,7 @@ pub(super) fn parse_usual(
     let end = text.rfind(|it: char| it.is_ascii_digit()).map(|it| it + 1);
     let end = end.ok_or_else(|| fault(text.len(), "a square"))?;
     let becomes = becomes(&text[end..], letters).map_err(|()| fault(end, BECOMES_EXPECTED))?;
-    let (start, to) = destination(&text[..end], squares).ok_or_else(|| fault(0, "a square"))?;
+    let (start, to) = destination(&text[..end], squares).map_err(|at| fault(at, "a square"))?;
     let (kind, origin) = match letters.leading_in_moves(text) {
         Some((kind, length)) => (Some(kind), length),
         None if text.starts_with(|it: char| it.is_ascii_uppercase()) => {
@@ -60,10 +60,13 @@ fn becomes(text: &str, letters: &Letters) -> Result<Option<i64>, ()> {
     if text.is_empty() { Ok(None) } else { letters.kind(letter).map(Some).ok_or(()) }
 }
 
-/// The square at the end of the text, and where it starts.
-fn destination(text: &str, squares: &Domain) -> Option<(usize, i64)> {
-    let start = text.rfind(|it: char| it.is_ascii_lowercase())?;
-    Some((start, squares.member(&text[start..])?))
+/// The square at the end of the text, and where it starts. `Err` is where one was expected: at what is written like a
+/// square but is not on the board, else at the start.
+fn destination(text: &str, squares: &Domain) -> Result<(usize, i64), usize> {
+    let start = text.rfind(|it: char| it.is_ascii_lowercase()).ok_or(0_usize)?;
+    let is_spelled = text[start + 1..].bytes().all(|it| it.is_ascii_digit());
+    let found = squares.member(&text[start..]).map(|to| (start, to));
+    found.ok_or(if is_spelled { start } else { 0 })
 }
 
 /// The origin between piece and destination: a file, a rank, both, none; then `x`, `:`, `-`.
