@@ -613,6 +613,23 @@ impl Game {
         })
     }
 
+    /// The positions of the line that has led here, oldest first, the present one last: the key of each, and the side to
+    /// move in it. The start is there as often as it says that it has occurred.
+    pub(crate) fn passed(&self) -> Vec<(u64, Option<i64>)> {
+        let mut side = self.side();
+        let mut passed = Vec::new();
+        for at in self.line() {
+            let record = &self.history[at];
+            passed.push((record.key, side));
+            side = Some(record.side);
+        }
+        let often = self.terms.moves.occurrences.and_then(|it| self.start.get_raw(GAME, it.attr));
+        let often = often.unwrap_or(1).clamp(1, 100) as usize;
+        passed.extend(std::iter::repeat_n((self.start_key, side), often));
+        passed.reverse();
+        passed
+    }
+
     /// The actions of [`Self::line`] since the rules were last changed: a rewind takes back no earlier ones.
     fn line_by_these_rules(&self) -> Vec<usize> {
         // Rewound actions are searched, too: the rules may have been changed before one that is no longer in the line.

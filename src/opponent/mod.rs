@@ -255,7 +255,7 @@ impl Opponent {
         (found, left)
     }
 
-    /// The score of each action, best first, for hints and analysis.
+    /// The score of each action that the budget allows to judge, best first, for hints and analysis.
     pub fn judge(&mut self, game: &Game, budget: Budget, stop: &Stop) -> Vec<(Move, Score)> {
         if game.result().is_some() {
             return Vec::new();

@@ -12,8 +12,8 @@ use std::cmp::Ordering;
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{logistic, winner};
-use super::search::{DECIDED, INFINITE, Search, score_for_callers};
+use super::knowledge::{is_repetition_drawn, logistic, winner};
+use super::search::{DECIDED, INFINITE, Place, Search, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::moves::{Move, legal_moves};
 
@@ -68,7 +68,8 @@ pub(super) struct Tree<'g> {
 /// A position of the tree.
 struct Node {
     is_own: bool,
-    key: u64,
+    /// Its entry in the path.
+    place: Place,
     /// Its value when it was first reached.
     here: f32,
     /// `None` until it is reached again and expanded.
@@ -162,9 +163,9 @@ impl<'g> Tree<'g> {
 
     /// Visits positions until the budget is spent or the result is proven.
     fn grow(&mut self, mut after_visit: impl FnMut(&Self)) {
-        let (is_own, key) = (self.search.is_own_turn(), self.search.key());
+        let (is_own, place) = (self.search.is_own_turn(), self.search.here());
         let here = self.evaluation();
-        self.nodes.push(Node { is_own, key, here, edges: None });
+        self.nodes.push(Node { is_own, place, here, edges: None });
         loop {
             let found = self.visit(0, 1);
             if found.proven.is_some() || self.edges(0).len() <= 1 || self.search.spend() {
@@ -214,8 +215,10 @@ impl<'g> Tree<'g> {
             return found.unwrap_or(here);
         }
         let Some(found) = found else {
-            // It is legal but cannot be taken.
-            edges.remove(chosen);
+            // It is legal but cannot be taken, unless it is the rules that have run out.
+            if !self.search.has_run_out() {
+                edges.remove(chosen);
+            }
             return here;
         };
         let edge = &mut edges[chosen];
@@ -236,7 +239,9 @@ impl<'g> Tree<'g> {
     fn follow(&mut self, at: usize, chosen: usize, ply: i32) -> Option<Found> {
         let edge = &self.edges(at)[chosen];
         let (mv, after) = (edge.mv.clone(), edge.after);
-        self.search.path.push(self.nodes[at].key);
+        // The root is in the path from the start.
+        let before = self.search.path.len();
+        self.search.path.extend((at > 0).then_some(self.nodes[at].place));
         let mark = self.search.world.mark();
         let taken = self.search.world.fire(mv.action, &mv.args).is_ok();
         let found = taken.then(|| match after {
@@ -247,7 +252,7 @@ impl<'g> Tree<'g> {
             self.search.has_run_out();
         }
         self.search.world.rollback(mark);
-        self.search.path.pop();
+        self.search.path.truncate(before);
         found
     }
 
@@ -257,6 +262,7 @@ impl<'g> Tree<'g> {
         if self.search.spend() {
             return Found::sampled(EVEN);
         }
+        let (place, recurs) = self.search.recur();
         let ended = winner(&mut self.search.world, self.search.contract);
         if self.search.has_run_out() {
             return Found::sampled(EVEN);
@@ -264,8 +270,8 @@ impl<'g> Tree<'g> {
         if let Some(winner) = ended {
             return Found::proven(self.search.ended(winner, ply));
         }
-        let key = self.search.key();
-        let is_repetition = self.search.repeats && self.search.path.contains(&key);
+        let is_repetition =
+            recurs && is_repetition_drawn(&mut self.search.world, self.search.contract);
         let value = match is_repetition {
             true => EVEN,
             false if self.params.at_random => self.rollout(),
@@ -277,8 +283,8 @@ impl<'g> Tree<'g> {
         } else if is_last || self.size >= MAX_ACTIONS || self.search.is_out {
             After::Absent
         } else {
-            let is_own = self.search.is_own_turn();
-            self.nodes.push(Node { is_own, key, here: value, edges: None });
+            let is_own = self.search.is_own(place.1);
+            self.nodes.push(Node { is_own, place, here: value, edges: None });
             After::At(self.nodes.len() - 1)
         };
         if let Some(edges) = &mut self.nodes[at].edges {
@@ -364,6 +370,7 @@ impl<'g> Tree<'g> {
             if search.is_out || search.spend() {
                 return (evaluation, None);
             }
+            search.recur();
             let ended = winner(&mut search.world, search.contract);
             let is_known = !search.has_run_out();
             (evaluation, ended.filter(|_| is_known).map(|winner| search.ended(winner, ply)))

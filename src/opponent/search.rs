@@ -16,7 +16,7 @@ use super::knowledge::{
 };
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
-use crate::facts::EntityId;
+use crate::facts::{EntityId, GAME};
 use crate::game::{Game, position_key};
 use crate::moves::{Contract, Move, is_legal, legal_moves, may_stop};
 use crate::rules::{Program, Type};
@@ -54,16 +54,17 @@ pub(super) struct Search<'g> {
     pub(super) nodes: u64,
     /// Whether the search has to end: its budget or that of the rules is spent, or it was stopped.
     pub(super) is_out: bool,
-    /// The keys of the positions since the game began, including the current line of the search.
-    pub(super) path: Vec<u64>,
+    /// The positions since the game began, including the current line of the search.
+    pub(super) path: Vec<Place>,
     known: HashMap<u64, Known>,
     /// The history heuristic: how often an action was the best, deep searches counting more.
     history: HashMap<Move, i32>,
     /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
-    /// Whether positions that come again are draws.
-    pub(super) repeats: bool,
 }
+
+/// A position of the game: its key, if rules declare which positions are equal, and the side to move in it.
+pub(super) type Place = (u64, Option<i64>);
 
 /// An entry of the transposition table.
 #[derive(Debug, Clone)]
@@ -101,10 +102,8 @@ impl<'g> Search<'g> {
         stop: Stop,
     ) -> Self {
         let (contract, program) = (game.contract(), &**game.program());
-        let mut world = game.world().clone();
-        let repeats = is_repetition_drawn(&mut world, contract);
         Self {
-            world,
+            world: game.world().clone(),
             contract,
             program,
             features: features(program, contract),
@@ -115,11 +114,10 @@ impl<'g> Search<'g> {
             side: game.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default(),
             nodes: 0,
             is_out: false,
-            path: game.history().iter().map(|it| it.key).collect(),
+            path: game.passed(),
             known: HashMap::new(),
             history: HashMap::new(),
             has_keys: !program.repetition.is_empty(),
-            repeats,
         }
     }
 
@@ -173,7 +171,8 @@ impl<'g> Search<'g> {
                 line: self.line(&moves[first], depth),
             };
             tell(&best);
-            if self.is_out || scores[first].abs() > DECIDED || moves.len() == 1 {
+            let is_forced = moves.len() == 1 && among.is_empty();
+            if self.is_out || scores[first].abs() > DECIDED || is_forced {
                 break;
             }
             // Actions that were not searched stay behind the others.
@@ -201,14 +200,19 @@ impl<'g> Search<'g> {
         self.ordered(moves, standing, None, false)
     }
 
-    /// All actions with their scores, best first, as deep as the budget allows.
+    /// The actions with their scores, best first, as deep as the budget allows; without those that it does not allow to
+    /// judge.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
+        let standing = self.standing();
         let moves = self.sorted();
-        let glances: Vec<i32> =
-            self.glance(&moves).into_iter().map(Option::unwrap_or_default).collect();
-        let mut judged: Vec<(Move, i32)> = moves.iter().cloned().zip(glances).collect();
+        let glances = self.glance(&moves);
+        let mut judged = Vec::new();
         for depth in 1..=self.budget.depth.max(1) {
-            let scores = self.root(&moves, depth as i32, None);
+            let mut scores = self.root(&moves, depth as i32, None);
+            if depth == 1 {
+                self.add_unsearched(&moves, &standing, &glances, &mut scores);
+                scores.resize(moves.len(), UNTAKEN);
+            }
             if scores.len() < moves.len() {
                 break;
             }
@@ -248,6 +252,7 @@ impl<'g> Search<'g> {
             if it.spend() {
                 return None;
             }
+            it.recur();
             let score = match winner_at_once(&mut it.world, it.contract) {
                 Some(winner) => it.ended(winner, 1),
                 None => it.evaluation(),
@@ -268,17 +273,13 @@ impl<'g> Search<'g> {
         let mut best = -INFINITE;
         for mv in moves {
             let alpha = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
-            let found = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE));
+            let score = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE));
             // An interrupted score is meaningless.
             if self.is_out {
                 break;
             }
-            let Some(score) = found else {
-                scores.push(UNTAKEN);
-                continue;
-            };
-            scores.push(score);
-            best = best.max(score);
+            scores.push(score.unwrap_or(UNTAKEN));
+            best = best.max(score.unwrap_or(UNTAKEN));
         }
         scores
     }
@@ -290,6 +291,7 @@ impl<'g> Search<'g> {
         let taken = self.world.fire(mv.action, &mv.args).is_ok();
         let found = taken.then(|| look(self));
         if !taken {
+            // It may be the rules that have run out.
             self.has_run_out();
         }
         self.world.rollback(mark);
@@ -301,6 +303,7 @@ impl<'g> Search<'g> {
         if self.spend() {
             return 0;
         }
+        let ((key, mover), recurs) = self.recur();
         let ended = winner(&mut self.world, self.contract);
         if self.has_run_out() {
             return 0;
@@ -308,8 +311,7 @@ impl<'g> Search<'g> {
         if let Some(winner) = ended {
             return self.ended(winner, ply);
         }
-        let key = self.key();
-        if self.repeats && self.path.contains(&key) {
+        if recurs && is_repetition_drawn(&mut self.world, self.contract) {
             return 0;
         }
         let known = if self.has_keys { self.known.get(&key) } else { None };
@@ -317,7 +319,7 @@ impl<'g> Search<'g> {
             return score;
         }
         let first = known.and_then(|it| it.best.clone());
-        let is_own = self.is_own_turn();
+        let is_own = self.is_own(mover);
         let standing = self.standing();
         let here = self.knowledge.score(&standing, self.side);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
@@ -349,7 +351,7 @@ impl<'g> Search<'g> {
         let (bottom, top) = (alpha, beta);
         let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
         let mut best: Option<(i32, Option<Move>)> = is_quiet.then_some((here, None));
-        self.path.push(key);
+        self.path.push((key, mover));
         for mv in moves {
             let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, alpha, beta));
             if self.is_out {
@@ -371,7 +373,11 @@ impl<'g> Search<'g> {
         }
         self.path.pop();
         let Some((score, mv)) = best else { return here };
-        if !self.is_out && !is_quiet && self.has_keys && self.known.len() < REMEMBERED {
+        if !self.is_out
+            && !is_quiet
+            && self.has_keys
+            && (self.known.len() < REMEMBERED || self.known.contains_key(&key))
+        {
             if let Some(mv) = mv.clone().filter(|_| alpha >= beta) {
                 let often = self.history.entry(mv).or_default();
                 *often = (*often + depth * depth).min(CAPTURE - WORTHIEST);
@@ -386,9 +392,31 @@ impl<'g> Search<'g> {
         score
     }
 
-    /// The key of the position, if rules declare which positions are equal.
-    pub(super) fn key(&mut self) -> u64 {
-        if self.has_keys { position_key(&mut self.world) } else { 0 }
+    pub(super) fn here(&mut self) -> Place {
+        let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
+        (key, self.contract.mover(self.world.facts()))
+    }
+
+    /// States, as the game does, how often the position on the board has occurred and how many turns ago it first did.
+    /// Returns also whether it has occurred before.
+    pub(super) fn recur(&mut self) -> (Place, bool) {
+        let here = self.here();
+        let (mut count, mut since) = (1, 0);
+        let (mut turns, mut later) = (0, here.1);
+        for &(key, mover) in self.path.iter().rev().filter(|_| self.has_keys) {
+            turns += i64::from(mover != later);
+            later = mover;
+            if key == here.0 {
+                (count, since) = (count + 1, turns);
+            }
+        }
+        let Contract { occurrences, since_first, .. } = self.contract;
+        for (fact, value) in [(occurrences, count), (since_first, since)] {
+            if let Some(fact) = fact {
+                self.world.set_raw(GAME, fact.attr, Some(value));
+            }
+        }
+        (here, count > 1)
     }
 
     /// Counts a position. Returns whether the search has to end.
@@ -410,8 +438,13 @@ impl<'g> Search<'g> {
         self.is_out
     }
 
+    /// Whether that is the root's side.
+    pub(super) fn is_own(&self, mover: Option<i64>) -> bool {
+        mover == i64::try_from(self.side).ok()
+    }
+
     pub(super) fn is_own_turn(&self) -> bool {
-        mover(&self.world, self.contract) == Some(self.side)
+        self.is_own(self.contract.mover(self.world.facts()))
     }
 
     pub(super) fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
@@ -494,6 +527,10 @@ impl<'g> Search<'g> {
             let Some(next) = next.filter(|it| is_legal(&mut self.world, self.contract, it)) else {
                 break;
             };
+            // If rows are missing, the action may not be legal.
+            if self.world.has_run_out() {
+                break;
+            }
             line.push(next.clone());
             mv = next;
         }

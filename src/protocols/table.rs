@@ -10,7 +10,7 @@ use super::Interrupt;
 use super::dialect::{Dialect, DialectError};
 use crate::game::{Allowance, Exhausted, Game, GameResult, PlayError};
 use crate::moves::{Move, action_texts, divide, refusal};
-use crate::opponent::{Budget, Choice, Knowledge, Lessons, Level, Opponent, Score, Stop};
+use crate::opponent::{Budget, Choice, Knowledge, Lessons, Level, Method, Opponent, Score, Stop};
 use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
 
 /// A game that was learned for at least this long is not learned again.
@@ -236,7 +236,8 @@ impl EngineGame {
 
     /// The action that the engine chooses, among those of `only` unless that is empty; `None` if there is no legal
     /// action. The engine searches within the budget, or until the client ends that, and tells its choice so far.
-    /// Before its first action in a game it learns the game, which takes a part of the time.
+    /// Before its first action in a game it learns the game, which takes a part of the time. A budget of neither nodes
+    /// nor time is for a search to its depth, by alpha-beta, within the time of the level.
     ///
     /// # Errors
     /// An action of `only` is not legal, the rules exceed a budget, or none of the actions can be played: the reason of
@@ -250,6 +251,10 @@ impl EngineGame {
         tell: &mut dyn FnMut(Thought),
     ) -> Result<Option<Thought>, TableError> {
         let began = Instant::now();
+        let ends_by_depth = budget.time.is_none() && budget.nodes == u64::MAX;
+        if ends_by_depth {
+            budget.time = level.budget().time;
+        }
         let among = self.actions(only)?;
         let Some(fallback) = self.pick(&among)? else { return Ok(None) };
         let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
@@ -263,10 +268,18 @@ impl EngineGame {
             (budget.time, stop) = (Some(hurried(budget.time)), Stop::default());
         }
         let mut opponent = Opponent::new(knowledge, level, self.game.hash()).among(among);
+        if ends_by_depth {
+            opponent = opponent.by(Method::AlphaBeta);
+        }
         let mut shown = self.game.clone();
         let choice = opponent.choose_and_tell(&self.game, budget, &stop, &mut |it| {
-            tell(thought(it, &mut shown, self.dialect()));
+            let so_far = thought(it, &mut shown, self.dialect());
+            // Texts that are made after the search was stopped may be wrong.
+            if Allowance::exhausted().is_none() {
+                tell(so_far);
+            }
         });
+        let _ = shown.check();
         // The fallback is taken where there was no time for a single look at the actions, and where the choice is an
         // action that rules call legal but that cannot be played.
         let Some(choice) = choice else {

@@ -326,11 +326,13 @@ impl Uci {
         let of_clock = clock.map(|it| think_for(it, increment.unwrap_or(0), number("movestogo")));
         let time = number("movetime").or(of_clock).map(Duration::from_millis);
         let (nodes, depth) = (number("nodes"), number("depth"));
+        let nodes = nodes.unwrap_or(u64::MAX).min(own.nodes);
+        let ends_by_depth = depth.is_some() && nodes == u64::MAX && time.is_none();
         Budget {
-            nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
+            nodes,
             depth: depth.and_then(|it| u32::try_from(it).ok()).unwrap_or(u32::MAX).min(own.depth),
-            // Always limited: not every reader of the lines can end a search.
-            time: time.or(own.time),
+            // Otherwise always limited: not every reader of the lines can end a search.
+            time: if ends_by_depth { None } else { time.or(own.time) },
         }
     }
 
@@ -366,7 +368,7 @@ impl Uci {
 
     /// [`Uci::search`] until the reader of the lines ends it, or the depth or the nodes of the budget are reached.
     fn search_on(&mut self, wanted: Wanted, ponders: bool, out: &mut dyn FnMut(&str)) -> String {
-        if ponders && let Some(time) = wanted.budget.time {
+        if ponders && let Some(time) = wanted.budget.time.or(self.level.budget().time) {
             self.interrupt.set_time(time);
         }
         let budget = Budget { time: Some(ENDLESS), ..wanted.budget };

@@ -224,7 +224,8 @@ impl Xboard {
         let time = self.each.or(of_clock.map(Duration::from_millis));
         Budget {
             depth: self.depth.map_or(own.depth, |it| it.clamp(1, own.depth)),
-            time: time.or(own.time),
+            // A search to a depth has no time of its own.
+            time: if self.depth.is_some() { time } else { time.or(own.time) },
             ..own
         }
     }

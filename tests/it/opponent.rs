@@ -286,6 +286,20 @@ fn a_piece_that_hangs_is_taken_by_who_may_look_at_little() {
     }
 }
 
+/// What a capture is worth shows in the answers: without them, hints do not begin with a queen that is given for a pawn.
+#[test]
+fn hints_on_a_small_budget_give_nothing_away() {
+    let (rules, knowledge) = short_lesson_of_chess();
+    let queen = "rnbqkbnr/ppp2ppp/3p4/4p2Q/4P3/8/PPPP1PPP/RNB1KBNR w KQkq - 0 3";
+    let mut game = rules.start(Some(queen)).expect("a position");
+    let captures = ["h5e5", "h5f7", "h5h7"].map(|it| game.find_move(it).expect("it is legal"));
+    for nodes in (40..100).step_by(6) {
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
+        let judged = opponent.judge(&game, budget(nodes, 2), &Stop::default());
+        assert!(!judged.is_empty() && !captures.contains(&judged[0].0), "{nodes}: {judged:?}");
+    }
+}
+
 #[test]
 fn a_mate_in_two_is_seen_and_told() {
     let rules = rules("chess");
@@ -360,6 +374,61 @@ fn a_position_that_comes_again_is_a_draw_where_rules_say_so() {
             false => assert!(matches!(score, Score::Hundredths(..-50)), "{name}: {score:?}"),
         }
     }
+}
+
+/// Rules may say who wins by a position that comes again. Who gives check for ever in shogi has lost.
+#[test]
+fn a_position_that_comes_again_is_won_or_lost_where_rules_say_so() {
+    let rook = "4k4/9/9/9/9/9/9/9/R3K4[] w - - 0 1";
+    let checks = "a1a9 e9e8 a9a8 e8e9 ".to_owned() + &"a8a9 e9e8 a9a8 e8e9 ".repeat(2);
+    let draws = "a3b3 b1c1 b3a3 c1b1 a3b3 b1c1 b3a3";
+    for (name, fen, played, last, score) in [
+        ("knights-halma", None, "c3b5 f6g4 b5c3", "g4f6", Score::Wins(1)),
+        ("shogi", Some(rook), &*checks, "a8a9", Score::Loses(1)),
+        ("armageddon", Some("6k1/8/8/8/8/q7/8/1R5K b - - 0 1"), draws, "c1b1", Score::Loses(1)),
+    ] {
+        let rules = rules(name);
+        let lessons = Lessons { actions: 500, longest: 100, time: None };
+        let knowledge = Knowledge::learn(&rules.start(None).expect("it starts"), lessons, 1);
+        let mut game = rules.start(fen).expect("a position");
+        for text in played.split_whitespace() {
+            game.play_text(text).unwrap_or_else(|it| panic!("{name}: {text}: {it}"));
+        }
+        let opponent = Opponent::new(knowledge, Level::HIGHEST, 7);
+        for method in BOTH {
+            let mut opponent = opponent.clone().by(method);
+            let choice = opponent.choose(&game, budget(1_000, 3), &Stop::default());
+            let taken =
+                game.clone().play(&choice.expect("an action").action).map(|it| it.uci.clone());
+            assert_eq!(taken.as_deref() == Ok(last), score == Score::Wins(1), "{name}: {taken:?}");
+        }
+        let repeats = vec![game.find_move(last).expect("it is legal")];
+        let choice = opponent.among(repeats).choose(&game, budget(1_000, 3), &Stop::default());
+        assert_eq!(choice.map(|it| it.score), Some(score), "{name}");
+    }
+}
+
+/// A search that is ended while rules are read tells nothing that it has read since.
+#[test]
+fn what_is_read_after_the_end_is_not_told() {
+    let (rules, knowledge) = short_lesson_of_chess();
+    let start = rules.start(None).expect("chess");
+    let mut longest = 0;
+    for steps in (5..=24).map(|it| it * it * 8_000) {
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
+        let choice = {
+            let _allowance = Allowance::of(steps, None);
+            opponent.choose(&start, budget(u64::MAX, 6), &Stop::default())
+        };
+        let Some(choice) = choice else { continue };
+        assert!(matches!(choice.score, Score::Hundredths(_)), "{steps}: {choice:?}");
+        let mut game = start.clone();
+        for mv in &choice.line {
+            game.play(mv).unwrap_or_else(|it| panic!("{steps}: {it}: {:?}", choice.line));
+        }
+        longest = longest.max(choice.line.len());
+    }
+    assert!(longest > 2, "{longest}");
 }
 
 /// What is told during a search: each depth, and where it samples, from time to time.

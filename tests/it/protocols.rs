@@ -284,6 +284,12 @@ fn a_search_is_of_the_moves_that_are_asked_for() {
     assert_eq!(best("go searchmoves h2h4 depth 1"), (2, "bestmove h2h4".into()));
     let (_, text) = best("go depth 1 searchmoves g1h3 b1a3");
     assert!(["bestmove g1h3", "bestmove b1a3"].contains(&text.as_str()), "{text}");
+    // A search to a depth ends there, also where others are by samples.
+    let said = uci(&["setoption name UCI_Variant value connect-four", "go depth 1"]);
+    let nodes = said[said.len() - 2].split(" nodes ").nth(1).and_then(|it| it.split(' ').next());
+    assert!(nodes.is_some_and(|it| it.parse::<u32>().is_ok_and(|it| it < 1_000)), "{said:?}");
+    let said = uci(&["go depth 3 searchmoves e2e4"]);
+    assert!(said[said.len() - 2].starts_with("info depth 3 "), "{said:?}");
     let said = uci(&["go infinite searchmoves a2a4", "stop"]);
     assert_eq!(said.last().unwrap(), "bestmove a2a4");
     let said = uci(&["go depth 1 searchmoves e2e5"]);
