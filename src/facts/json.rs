@@ -45,6 +45,9 @@ pub(crate) fn plain(message: &str) -> String {
         return message.to_owned();
     };
     let place = after.trim_start_matches(|it: char| it.is_ascii_alphanumeric());
+    // A list in place of an object is called too short.
+    let counted = place.strip_prefix(" with ").and_then(|it| it.split_once(" element"));
+    let place = counted.map_or(place, |it| it.1.trim_start_matches('s'));
     match place.is_empty() || place.starts_with(" at line ") {
         true => format!("{before}expected an object{place}"),
         false => message.to_owned(),

@@ -143,8 +143,8 @@ impl Game {
     ) -> Result<T, QuestionError> {
         let _allowance = Allowance::open();
         match self.before_last_action(text)? {
-            Some((mut later, last)) => ask(&mut later, last),
-            None => ask(self, text),
+            Some((mut later, last)) => ask(&mut later, last.trim()),
+            None => ask(self, text.trim()),
         }
     }
 

@@ -171,13 +171,13 @@ impl Board {
     /// The refutation of an action that is not legal.
     fn why_not(&mut self, text: &str, error: &PlayError) -> Refused {
         match self.game.why_move(text) {
-            Ok(answer) => Refused {
+            Ok(answer) if !answer.holds => Refused {
                 reason: answer.code,
                 sentence: answer.summary,
                 because: answer.lines.iter().map(|it| indented(it.depth, &it.text)).collect(),
             },
-            // The text does not have the form of a move.
-            Err(_) => Refused {
+            // The text does not have the form of a move, or the action is legal, but the game is over.
+            _ => Refused {
                 reason: self.game.code_of(text, error),
                 ..Refused::plain(error.to_string())
             },

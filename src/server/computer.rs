@@ -59,7 +59,8 @@ impl ComputerTask {
         let offers = [OfferKind::Takeback, OfferKind::Rematch, OfferKind::Presets, OfferKind::Draw];
         if let Some(offer) = offers.into_iter().find(is_offered) {
             let act = match offer {
-                OfferKind::Takeback => Act::Takeback,
+                // An action of the computer may come first: then nothing is asked for any more.
+                OfferKind::Takeback => Act::GrantTakeback,
                 OfferKind::Rematch => Act::Rematch { game: rematch_id() },
                 OfferKind::Presets | OfferKind::Draw => Act::Decline(offer),
             };

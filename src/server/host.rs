@@ -181,7 +181,7 @@ impl Host {
         }
     }
 
-    /// Evicts a game if its inbox is empty, and remembers running clocks, so that their flags fall in time. Returns
+    /// Evicts a game if its inbox is not in use, and remembers running clocks, so that their flags fall in time. Returns
     /// whether it was evicted.
     pub(super) fn evict(
         self: &Arc<Self>,
@@ -192,7 +192,7 @@ impl Host {
         let mut live = lock(&self.live);
         // An open inbox in the map is this one, since nobody else owns the game. After `drain` the map is empty.
         let is_listed = live.get(id).is_some_and(|it| !it.is_closed());
-        if !inbox.is_empty() {
+        if is_in_use(inbox) {
             return false;
         }
         inbox.close();
@@ -209,5 +209,26 @@ impl Host {
     pub(super) fn drop_game(&self, id: &str, inbox: &mut mpsc::Receiver<Box<Command>>) {
         inbox.close();
         self.forget_closed(id);
+    }
+}
+
+/// Whether an inbox has a command, or a reserved place for one that is about to come.
+fn is_in_use<T>(inbox: &mpsc::Receiver<T>) -> bool {
+    inbox.capacity() < inbox.max_capacity()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A request that has a place would be lost with the game.
+    #[test]
+    fn a_game_with_a_reserved_place_is_not_evicted() {
+        let (sender, mut inbox) = mpsc::channel(2);
+        assert!(!is_in_use(&inbox));
+        let place = sender.try_reserve_owned().unwrap();
+        assert!(is_in_use(&inbox));
+        place.send(());
+        assert!(is_in_use(&inbox) && inbox.try_recv().is_ok() && !is_in_use(&inbox));
     }
 }

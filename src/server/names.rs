@@ -100,6 +100,9 @@ fn origin_of(text: &str) -> Option<(String, String)> {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || ".-:[]".contains(it);
     let is_whole = matches!(uri.path(), "" | "/") && uri.query().is_none();
     let is_origin = is_whole && authority.as_str().chars().all(is_plain);
+    // Browsers leave out the port that the scheme has anyway.
+    let usual = if scheme == "https" { ":443" } else { ":80" };
+    let authority = authority.as_str().strip_suffix(usual).unwrap_or(authority.as_str());
     is_origin.then(|| (name, format!("{scheme}://{authority}").to_lowercase()))
 }
 
@@ -138,5 +141,11 @@ mod tests {
         );
         assert!(names.allows_origin("https://y.example:8443", None));
         assert!(!names.allows_origin("http://y.example:8443", Some("x.example")));
+        for (listed, sent) in
+            [("https://y.example:443", "https://y.example"), ("http://[::1]:80/", "http://[::1]")]
+        {
+            let names = Names::new(&[], &own(listed)).unwrap();
+            assert!(names.allows_origin(sent, None) && !names.allows_origin(listed, None));
+        }
     }
 }

@@ -82,11 +82,20 @@ pub(super) enum FromServer {
     /// Without `d`, if it is longer than a message may be (256 KiB): then it must be fetched from there.
     Resync { v: u64, d: Option<Value> },
     /// The request was carried out, and is durable.
-    Ack { a: Value, d: Answer },
+    Ack { a: Value, d: Done },
     /// The request was refused.
     Error { a: Value, d: ProblemBody },
     /// The answer to `ping`, with the players and watchers that are connected.
     Pong { a: Value, d: Present },
+}
+
+/// What an acknowledged request has done.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "for the API description")]
+pub(super) enum Done {
+    Move(Answer),
+    Auth {},
 }
 
 #[derive(Debug, Serialize, ToSchema)]

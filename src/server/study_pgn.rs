@@ -9,7 +9,7 @@ use super::core::Rules;
 use super::problem::Problem;
 use super::study_tree::{NODES, Study, full};
 use super::transcript::{
-    Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, tags_of_rules,
+    Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, switched, tags_of_rules,
 };
 use crate::moves::notation::{PgnGame, PgnMove};
 
@@ -100,12 +100,16 @@ impl Outline {
     /// Reads the first game of a PGN.
     ///
     /// # Errors
-    /// There is no game, it is malformed, or it is too long; the message says where.
+    /// There is no game, it is malformed, or it is too long; the message says where. Its presets changed on the way.
     pub(super) fn read(text: &str) -> Result<Self, Problem> {
         let bad = |it: String| Problem::unprocessable("bad_import", it);
         let game = first_game(text).map_err(bad)?;
         if count(&game.moves) > NODES {
             return Err(full(format!("a study may have {NODES} actions, and the PGN has more")));
+        }
+        let of_moves = game.moves.iter().map(|it| &it.comments);
+        if of_moves.chain([&game.comments]).any(|it| switched(it).next().is_some()) {
+            return Err(rules_changed());
         }
         let title = game.tag("Event").filter(|it| !it.is_empty() && *it != "?").map(str::to_owned);
         Ok(Self {
@@ -132,6 +136,12 @@ impl Outline {
         study.set_comment(0, &self.comment)?;
         add_line(study, board, &self.moves, 0, 0)
     }
+}
+
+/// The refusal to study a game that was not played by one set of rules.
+pub(super) fn rules_changed() -> Problem {
+    let message = "the presets of this game were changed during play: a study has one set of rules";
+    Problem::unprocessable("rules_changed", message)
 }
 
 fn count(moves: &[PgnMove]) -> usize {

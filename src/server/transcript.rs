@@ -134,7 +134,7 @@ fn switch_comment(presets: &[String]) -> String {
 const SWITCH: &str = "[%presets";
 
 /// The presets that comments switch to, in order.
-fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
+pub(super) fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
     let read = |it: &String| {
         let presets = it.trim().strip_prefix(SWITCH)?.strip_suffix(']')?;
         Some(Past::Presets(presets.split_whitespace().map(str::to_owned).collect()))

@@ -502,6 +502,18 @@ fn forbidden_moves_are_refuted_in_words() {
 }
 
 /// Where a line comes from is a file and line, or a remark and no place.
+/// A question is answered without the blanks around it, of the last of several actions, too.
+#[test]
+fn blanks_around_a_move_are_not_repeated() {
+    let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("chess", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    for text in ["  e2e5 ", "e2e4, e7e4"] {
+        let said = game.why_move(text).unwrap_or_else(|it| panic!("{it}")).summary;
+        assert!(said.starts_with('e') && said.contains(" is not legal: "), "{said}");
+    }
+}
+
 #[test]
 fn places_are_files_and_lines() {
     let catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));

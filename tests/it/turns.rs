@@ -63,7 +63,7 @@ fn a_turn_is_played_whole_or_not_at_all() {
         ("exd5,d5c6,a2a3", "a2a3: the turn is over before it"),
         ("e4d5,e4d5", "e4d5: there is no such piece"),
         ("e4d5,e1e3", "e1e3: not legal here"),
-        ("e4d5,", ": malformed at byte 0"),
+        ("e4d5,", "an empty text: malformed at byte 0"),
     ] {
         let refusal = game.play_text(text).expect_err(text);
         let PlayError::Text(error) = &refusal else { panic!("{text}: {refusal}") };

@@ -26,7 +26,7 @@ pub use uci::{listing, open_listing, parse_uci, to_uci};
 
 /// Why a text is not a move here. The position is unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text}: {reason}")]
+#[error("{}: {reason}", shown(.text))]
 pub struct MoveError {
     /// The text as it was given, without spaces around it; offsets count from its start.
     pub text: String,
@@ -59,6 +59,10 @@ pub enum MoveFault {
     /// The game is over, so no move is legal.
     #[error("the game is over")]
     Over,
+}
+
+fn shown(text: &str) -> &str {
+    if text.is_empty() { "an empty text" } else { text }
 }
 
 impl MoveError {

@@ -90,6 +90,6 @@ impl FromRequestParts<Web> for By {
 
 /// The token of `Authorization: Bearer TOKEN`.
 pub(super) fn bearer(parts: &Parts) -> Option<&str> {
-    let header = parts.headers.get(AUTHORIZATION)?.to_str().ok()?;
-    header.strip_prefix("Bearer ").map(str::trim)
+    let (scheme, token) = parts.headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim())
 }

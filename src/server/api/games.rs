@@ -437,7 +437,9 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
 
 /// The game as a text: PGN, the FEN or the facts of the position, or its log.
 #[utoipa::path(get, path = "/api/v1/games/{id}/export", params(("id" = String, Path, description = "The game"), Exporting), responses(
-    (status = 200, description = "The text", body = String),
+    (status = 200, description = "The text", content(
+        (String = "application/x-chess-pgn"), (String = "text/plain"), (Value = "application/json"), (String = "application/x-ndjson"),
+    )),
     (status = 400, description = "There is no such format", body = ProblemBody),
     (status = 404, description = "There is no such game", body = ProblemBody),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),

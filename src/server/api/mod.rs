@@ -26,6 +26,7 @@ use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::{Content, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -77,9 +78,25 @@ impl utoipa::Modify for Tokens {
     }
 }
 
+/// Adds to every operation the answer to a request that is refused for a reason that it has in common with others: it
+/// cannot be read, names a game that there is not, has a token of nobody, or comes too often.
+fn describe_problems(description: &mut utoipa::openapi::OpenApi) {
+    let body = Content::new(Some(Ref::from_schema_name("ProblemBody")));
+    let problem = ResponseBuilder::new()
+        .description("Any other refusal")
+        .content("application/json", body)
+        .build();
+    for item in description.paths.paths.values_mut() {
+        for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
+            let responses = &mut operation.responses.responses;
+            responses.insert("default".to_owned(), problem.clone().into());
+        }
+    }
+}
+
 /// The whole server as a service.
 pub fn router(web: Web) -> Router {
-    let (api, description) = OpenApiRouter::with_openapi(Description::openapi())
+    let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
         .routes(routes!(games::create, games::list))
         .routes(routes!(games::state))
         .routes(routes!(games::lines))
@@ -123,6 +140,7 @@ pub fn router(web: Web) -> Router {
         .routes(routes!(operations::healthz))
         .routes(routes!(operations::readyz))
         .split_for_parts();
+    describe_problems(&mut description);
     let (lichess, streams) = lichess::routes();
     let description = serde_json::to_string(&description).unwrap_or_default();
     let timeout = TimeoutLayer::with_status_code(StatusCode::REQUEST_TIMEOUT, TIMEOUT);

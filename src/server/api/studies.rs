@@ -27,7 +27,7 @@ use crate::server::limit::Cost;
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, edited};
-use crate::server::study_pgn::{self, Outline};
+use crate::server::study_pgn::{self, Outline, rules_changed};
 use crate::server::study_tree::{DEPTH, Study, full, printable};
 use crate::server::web::Web;
 
@@ -38,7 +38,7 @@ const TITLE: usize = 80;
 
 /// A study in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub(super) struct Listed {
+pub(super) struct ListedStudy {
     #[serde(default)]
     id: String,
     title: String,
@@ -74,10 +74,7 @@ fn setup_and_actions(id: &str, log: &[LogEntry]) -> Result<(Setup, Vec<String>),
         match &entry.event {
             Event::Played { uci, .. } => played.push(uci.clone()),
             Event::TakenBack { to, .. } => played.truncate(*to),
-            Event::PresetsChanged { .. } => {
-                let message = "the presets of this game were changed during play: a study has one set of rules";
-                return Err(Problem::unprocessable("rules_changed", message));
-            }
+            Event::PresetsChanged { .. } => return Err(rules_changed()),
             _ => {}
         }
     }
@@ -266,19 +263,19 @@ async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
 
 /// Your studies.
 #[utoipa::path(get, path = "/api/v1/studies", operation_id = "own_studies", security(("account" = [])), responses(
-    (status = 200, description = "The studies of the account whose token is sent", body = Vec<Listed>),
+    (status = 200, description = "The studies of the account whose token is sent", body = Vec<ListedStudy>),
     (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn list(
     State(web): State<Web>,
     account: Account,
-) -> Result<Json<Vec<Listed>>, Problem> {
+) -> Result<Json<Vec<ListedStudy>>, Problem> {
     let prefix = list_key(&account.id(), "");
     let list = move |store: &mut dyn Store| {
         let found = store.records(&prefix, "", STUDIES)?;
         let listed = |(key, text): (String, String)| {
             let id = key[prefix.len()..].to_owned();
-            Some(Listed { id, ..serde_json::from_str(&text).ok()? })
+            Some(ListedStudy { id, ..serde_json::from_str(&text).ok()? })
         };
         Ok(found.into_iter().filter_map(listed).collect())
     };
@@ -299,7 +296,7 @@ pub(super) async fn show(
 
 /// A study as PGN, with its variations and comments.
 #[utoipa::path(get, path = "/api/v1/studies/{study}/pgn", operation_id = "study_pgn", params(("study" = String, Path, description = "The study")), responses(
-    (status = 200, description = "The text", body = String),
+    (status = 200, description = "The text", body = String, content_type = "application/x-chess-pgn"),
     (status = 404, description = "There is no such study", body = ProblemBody),
     (status = 422, description = "Its game has more than two sides", body = ProblemBody),
 ))]

@@ -24,6 +24,8 @@ pub enum Act {
     /// Takes the first part of one's own turn back, or asks for the last turn to be taken back, or
     /// grants that.
     Takeback,
+    /// Grants a takeback that the other side asks for; never asks for one.
+    GrantTakeback,
     /// Asks for other presets from here on, or agrees to the ones asked for.
     Presets(Vec<String>),
     /// Declines an offer, or withdraws one's own.

@@ -304,6 +304,10 @@ impl<R: Rules> Room<R> {
             }
             Act::Draw => self.draw(by, id)?,
             Act::Takeback => self.takeback(by, id)?,
+            Act::GrantTakeback => match self.offers.takeback {
+                Some((other, to)) if other != by => self.take_back_to(by, to, id),
+                _ => return Err(Refusal::NoOffer),
+            },
             Act::Presets(presets) => self.change_presets(by, presets, id)?,
             Act::Decline(offer) => {
                 self.offers.maker(offer).ok_or(Refusal::NoOffer)?;
@@ -361,7 +365,7 @@ impl<R: Rules> Room<R> {
         }
         let accepts = match act {
             Act::Draw => Some(OfferKind::Draw),
-            Act::Takeback => Some(OfferKind::Takeback),
+            Act::Takeback | Act::GrantTakeback => Some(OfferKind::Takeback),
             Act::Presets(_) => Some(OfferKind::Presets),
             Act::Rematch { .. } => Some(OfferKind::Rematch),
             _ => None,

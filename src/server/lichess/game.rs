@@ -212,8 +212,11 @@ pub(super) async fn act(
     let act = match act.as_str() {
         "resign" => Act::Resign,
         "abort" => Act::Abort,
-        "claim-victory" | "claim-draw" => Act::Claim,
-        "chat" => Act::Say(chat_text(&body)),
+        "claim-draw" => Act::Claim,
+        "chat" => {
+            let said = chat_text(&body).filter(|it| !it.trim().is_empty());
+            Act::Say(said.ok_or_else(|| Problem::bad("missing_field", "chat needs `text`"))?)
+        }
         _ => return Err(unknown().into()),
     };
     step(&web, &id, account, act).await
@@ -240,12 +243,11 @@ fn unknown() -> Problem {
 }
 
 /// The text of a chat message, from JSON or from a form.
-fn chat_text(body: &Bytes) -> String {
+fn chat_text(body: &Bytes) -> Option<String> {
     if let Ok(value) = serde_json::from_slice::<Value>(body) {
-        return value["text"].as_str().unwrap_or_default().to_owned();
+        return value["text"].as_str().map(str::to_owned);
     }
-    let mut pairs = form(body).unwrap_or_default().into_iter();
-    pairs.find(|it| it.0 == "text").map(|it| it.1).unwrap_or_default()
+    form(body)?.into_iter().find(|it| it.0 == "text").map(|it| it.1)
 }
 
 pub(super) async fn export(

@@ -47,7 +47,7 @@ impl Terms {
         };
         let sides = ruleset.sides().len();
         if rated && (fen.is_some() || sides != 2) {
-            return Err(Problem::not_rated("of two sides, from the game's own position"));
+            return Err(Problem::not_rated("have two sides, and the game's own position"));
         }
         Ok(Self { variant, fen, clock, rated, sides })
     }

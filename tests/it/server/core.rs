@@ -665,6 +665,21 @@ fn a_rematch_is_agreed_once() {
     assert_eq!((room.rematch(), room.offers().rematch), (Some("next"), None));
 }
 
+/// The computer grants what was asked for while its own turn was on its way: it must not ask for a takeback then.
+#[test]
+fn a_takeback_is_granted_only_while_it_is_asked_for() {
+    let mut room = room(None);
+    ask(&mut room, 0, "ann", play("1"));
+    ask(&mut room, 0, "ann", Act::Takeback);
+    assert_eq!(refusal(ask(&mut room, 0, "ann", Act::GrantTakeback)), Refusal::NoOffer);
+    ask(&mut room, 0, "ben", play("1"));
+    assert_eq!(refusal(ask(&mut room, 0, "ben", Act::GrantTakeback)), Refusal::NoOffer);
+    assert_eq!((room.offers().takeback, room.lines().len()), (None, 2));
+    ask(&mut room, 0, "ann", Act::Takeback);
+    let done = ask(&mut room, 0, "ben", Act::GrantTakeback);
+    assert!(matches!(done.events[0].event, Event::TakenBack { to: 0, .. }), "{done:?}");
+}
+
 /// What is told of a game's clocks and of its last event is what was recorded.
 #[test]
 fn a_takeback_sets_the_clocks() {

@@ -5,6 +5,7 @@ use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
 
+use axum::http::Request;
 use rulemate::internals::server::Config;
 use serde_json::{Value, json};
 
@@ -88,5 +89,31 @@ fn a_game_tells_accounts_from_guests_and_when_it_was_made() {
             assert_eq!((&full["white"], &full["black"]), (&white, &black), "{full}");
             assert_eq!(full["createdAt"], first["at"], "{full}");
         }
+    });
+}
+
+/// A claim is a draw, so it wins nothing; what is said has a text, as everywhere else.
+#[test]
+fn a_victory_is_not_claimed_as_a_draw_and_nothing_is_said_without_a_text() {
+    hosted("claim-victory", Config::default(), async |server| {
+        let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "ben").await);
+        let fen = "7k/8/8/8/8/8/8/R6K w - - 100 80";
+        let terms = json!({ "fen": fen, "color": "white" });
+        let request =
+            Request::post("/api/challenge/ben").header("authorization", format!("Bearer {ann}"));
+        let request = request.header("content-type", "application/json");
+        let (_, asked) = server.send(request.body(terms.to_string().into()).unwrap()).await;
+        let id = asked["id"].as_str().unwrap_or_else(|| panic!("{asked}"));
+        server.post(&format!("/api/challenge/{id}/accept"), &ben, json!({})).await;
+        let at = |act: &str| format!("/api/board/game/{id}/{act}");
+        for nothing in [json!({}), json!({ "room": "player", "text": " " })] {
+            let (status, told) = server.post(&at("chat"), &ann, nothing).await;
+            assert_eq!((status.as_u16(), &told["code"]), (400, &json!("missing_field")), "{told}");
+        }
+        let (status, _) = server.post(&at("chat"), &ann, json!({ "text": "hello" })).await;
+        assert_eq!(status.as_u16(), 200);
+        let (status, told) = server.post(&at("claim-victory"), &ann, json!({})).await;
+        assert_eq!((status.as_u16(), &told["code"]), (404, &json!("no_such_act")), "{told}");
+        assert_eq!(server.post(&at("claim-draw"), &ann, json!({})).await.0.as_u16(), 200);
     });
 }

@@ -324,3 +324,43 @@ fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
         refused(&server.post("/api/v1/studies", &ann, both).await, 422, "bad_study");
     });
 }
+
+/// A study is played by one set of rules, so the moves after a change of presets would be read by the wrong ones.
+#[test]
+fn a_game_whose_presets_changed_is_no_study_by_its_pgn_either() {
+    hosted("study-switched", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (id, token) = server.make(json!({ "game": "chess", "seat": "both" })).await;
+        for presets in [json!(["coregal"]), json!(["coregal"])] {
+            let path = format!("/api/v1/games/{id}/presets");
+            let (status, told) = server.post(&path, &token, json!({ "presets": presets })).await;
+            assert_eq!(status, StatusCode::OK, "{told}");
+        }
+        let abort = format!("/api/v1/games/{id}/abort");
+        assert_eq!(server.post(&abort, &token, json!({})).await.0, StatusCode::OK);
+        let (_, pgn) = server.get(&format!("/api/v1/games/{id}/export")).await;
+        assert!(pgn.as_str().unwrap().contains("[%presets coregal"), "{pgn}");
+        for body in
+            [json!({ "of": id }), json!({ "pgn": pgn }), json!({ "pgn": "1. e4 {[%presets]}" })]
+        {
+            let answer = server.post("/api/v1/studies", &ann, body).await;
+            refused(&answer, 422, "rules_changed");
+        }
+    });
+}
+
+/// A position that has come five times ends the game, though actions would be legal there: the refusal tells the end.
+#[test]
+fn an_action_after_the_end_is_refused_because_the_game_is_over() {
+    hosted("study-over", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let pgn = format!("{}Nf3", "Nf3 Nf6 Ng1 Ng8 ".repeat(4));
+        for path in ["/api/v1/studies", "/api/v1/games"] {
+            let answer = server.post(path, &ann, json!({ "pgn": pgn })).await;
+            refused(&answer, 422, "bad_import");
+            let message = answer.1["message"].as_str().unwrap();
+            let over = "Nf3: the game is over: draw by fivefold repetition";
+            assert!(message.ends_with(over), "{message}");
+        }
+    });
+}
