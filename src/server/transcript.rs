@@ -133,13 +133,13 @@ fn switch_comment(presets: &[String]) -> String {
 
 const SWITCH: &str = "[%presets";
 
-/// The presets that comments switch to, in order.
+/// The presets that comments switch to, in order. Other programs join comments that follow each other.
 pub(super) fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
-    let read = |it: &String| {
-        let presets = it.trim().strip_prefix(SWITCH)?.strip_suffix(']')?;
+    let read = |rest: &str| {
+        let presets = rest.split_once(']')?.0;
         Some(Past::Presets(presets.split_whitespace().map(str::to_owned).collect()))
     };
-    comments.iter().filter_map(read)
+    comments.iter().flat_map(|it| it.split(SWITCH).skip(1)).filter_map(read)
 }
 
 fn result(log: &[LogEntry]) -> PgnResult {

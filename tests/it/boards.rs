@@ -141,6 +141,36 @@ fn fens_of_points_are_refused_with_the_place() {
     }
 }
 
+/// Fairy-Stockfish writes where the pawn stands, too, if a passed square alone need not tell it.
+#[test]
+fn a_passed_square_is_read_with_the_square_of_its_pawn_in_any_order() {
+    let berolina = "rnbqkbnr/p1pppppp/8/2Pp4/8/8/PP1PPPPP/RNBQKBNR w KQkq";
+    let other = "rnbqkbnr/ppp1pppp/8/3pP3/8/8/PPPP1PPP/RNBQKBNR w KQkq";
+    for (name, fields, read, written) in [
+        ("berolina", berolina, "d5c6", "c6d5"),
+        ("berolina", berolina, "c6d5", "c6d5"),
+        ("pawnsideways", other, "d5d6", "d6"),
+        ("pawnsideways", other, "d6d5", "d6"),
+        ("pawnsideways", other, "d6e5", "-"),
+    ] {
+        let mut game = start(name, Some(&format!("{fields} {read} 0 3")));
+        assert_eq!(game.fen(), format!("{fields} {written} 0 3"), "{name}: {read}");
+    }
+}
+
+#[test]
+fn what_is_in_check_is_shown_as_attacked() {
+    for (name, fen, square) in [
+        ("chess", "3k4/2B5/8/8/8/8/8/3K4 b - - 0 1", "d8"),
+        ("atomic", "2rk4/2B5/8/8/8/8/8/3K4 b - - 0 1", "d8"),
+        ("duck", "3k4/2B5/8/8/8/8/8/3K4 b - - 0 1", "d8"),
+        ("monster", "4k3/8/8/8/8/8/8/r3K3 w - - 0 1", "e1"),
+        ("cotulenh", "6c4/11/6T4/11/11/11/11/11/11/11/11/5C5 b - - 0 1", "g12"),
+    ] {
+        assert_eq!(start(name, Some(fen)).view().checks, [square], "{name}");
+    }
+}
+
 #[test]
 fn points_are_drawn_where_the_rules_say_or_as_a_list() {
     let mut game = start("nine-mens-morris", Some("a1:M,d1:m w 1 left=8"));

@@ -238,7 +238,7 @@ fn captures_and_promotions_of_a_game_with_hands_are_those_of_chess() {
         ("atomic", "1p2k/1s3/5/1R3/K4[] w - - 0 1", "b2b4", "1p2k/5/5/5/K4[S] b - - 0 1"),
         ("atomic", "1p2k/1R3/5/5/K4[] w - - 0 1", "b4b5+", "4k/5/5/5/K4[P] b - - 0 1"),
         ("crazyhouse", beside, "b2b3", "4k/1s3/1R3/5/K4[P] b - - 0 1"),
-        ("crazyhouse", start, "e1e3", "rbsgk/4p/4R/P4/KGSB1[] b - - 0 1"),
+        ("crazyhouse", start, "e1e3", "rbsgk/4p/4R/P4/KGSB1[] b - - 1 1"),
     ] {
         let rules = catalogue.load("minishogi", &[preset]).expect("it loads");
         let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{fen}: {it}"));

@@ -68,6 +68,28 @@ fn the_fourth_occurrence_is_a_draw_unless_one_side_gave_check_all_the_time() {
     }
 }
 
+/// In minishogi White, who begins, loses by repetition, but not against perpetual check.
+#[test]
+fn the_fourth_occurrence_loses_for_white_in_minishogi() {
+    for (game, fen, cycle, result) in [
+        ("minishogi", None, "d1e2 b5a4 e2d1 a4b5 ", "black wins by fourfold repetition"),
+        ("minishogi-fairy", None, "d1e2 b5a4 e2d1 a4b5 ", "black wins by fourfold repetition"),
+        (
+            "minishogi",
+            Some("2k2/5/5/r4/2K2[] b - - 0 1"),
+            "a2a1 c1c2 a1a2 c2c1 ",
+            "white wins by perpetual check",
+        ),
+    ] {
+        let mut game = start(game, fen);
+        assert_eq!(played(&mut game, &cycle.repeat(3)), (12, result.to_owned()));
+        assert!(game.claims().is_empty());
+    }
+    let mut dobutsu = start("dobutsu", None);
+    let ended = (8, "draw by threefold repetition".to_owned());
+    assert_eq!(played(&mut dobutsu, &"b1c2 b4a3 c2b1 a3b4 ".repeat(3)), ended);
+}
+
 /// Since when a position has been there is taken back with the action, and survives a save; a game that goes on from
 /// the facts of a position goes on counting.
 #[test]

@@ -101,6 +101,16 @@ fn games_end_as_they_will() {
     assert_eq!(results.len(), 5);
 }
 
+/// python-chess writes quotes and backslashes in tags as they are.
+#[test]
+fn quotes_in_tags_need_no_escapes() {
+    for value in ["The \"Rules\" Cup", "\"", "\\", "a\"b\\", "\"x\" [y]"] {
+        let game = &read(&format!("[A \"{value}\"] [B \"b\"]\n\n1. e4 *"))[0];
+        assert_eq!((game.tag("A"), game.tag("B")), (Some(value), Some("b")), "{value}");
+        assert_eq!(moves(game), ["e4"]);
+    }
+}
+
 #[test]
 fn faults_have_a_place_and_cost_one_game() {
     let tag = |expected| PgnFault::Tag { expected };

@@ -699,13 +699,12 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
             }
         }
         let (_, pgn) = server.get(&export(&id)).await;
+        // Other programs join comments that follow each other.
+        let joined = pgn.as_str().unwrap().replace("[%presets]}", "so [%presets] [%clk 0:05:00]}");
         let text = pgn.as_str().unwrap().replace('\n', " ");
-        assert!(
-            text.contains("{[%presets double-move piece-shield:white]} 1. e4 {[%presets]}"),
-            "{text}"
-        );
-        assert!(text.contains("e5 {[%presets coregal]}"), "{text}");
-        let (copy, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let begun = "{[%presets double-move piece-shield:white]} 1. e4 {[%presets]}";
+        assert!(text.contains(begun) && text.contains("e5 {[%presets coregal]}"), "{text}");
+        let (copy, _) = server.make(json!({ "pgn": joined, "seat": "both" })).await;
         let (_, one) = server.get(&format!("/api/v1/games/{id}")).await;
         let (_, two) = server.get(&format!("/api/v1/games/{copy}")).await;
         for key in ["moves", "fen", "legal", "active", "turn", "presets"] {

@@ -176,18 +176,20 @@ impl Roles {
         self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
     }
 
-    /// The royal pieces in rows of `check`: those of the side to move that must be safe and are attacked.
+    /// The royal pieces in rows of `check` and `ignored_check`: those of the side to move that are attacked.
     pub fn threatened(&self, world: &mut World, contract: &Contract) -> BTreeSet<EntityId> {
-        let Some(rel) = self.check else { return BTreeSet::new() };
         let program = world.program().clone();
         let entities = contract.entity_type(&program);
-        let columns = &program.relation(rel).columns;
-        // The attacker comes first, so the attacked piece is the last column of entities.
-        let Some(at) = columns.iter().rposition(|it| Some(it.ty) == entities) else {
-            return BTreeSet::new();
-        };
-        let rows = world.tuples(rel);
-        rows.iter().filter_map(|it| entity_of(*it.get(at)?)).collect()
+        let mut royal = BTreeSet::new();
+        for rel in self.checks.into_iter().flatten() {
+            let columns = &program.relation(rel).columns;
+            // The attacker comes first, so the attacked piece is the last column of entities.
+            if let Some(at) = columns.iter().rposition(|it| Some(it.ty) == entities) {
+                let rows = world.tuples(rel);
+                royal.extend(rows.iter().filter_map(|it| entity_of(*it.get(at)?)));
+            }
+        }
+        royal
     }
 
     /// Whether a piece could go to a square if nothing forbade it. If the text of an illegal move may mean several pieces,

@@ -9,7 +9,7 @@ use super::Oddity;
 use super::roles::Passing;
 
 impl Passing {
-    /// The en passant square, and where the rules have it, the square of the piece that passed.
+    /// The en passant square, and the square of the piece that passed if the FEN tells it.
     pub(super) fn read(&self, part: Part<'_>) -> Result<(Option<i64>, Option<i64>), FenError> {
         if part.text == "-" {
             return Ok((None, None));
@@ -22,11 +22,8 @@ impl Passing {
             let (passed, victim) = (part.text.get(..at)?, part.text.get(at..)?);
             Some((squares.member(passed)?, squares.member(victim)?))
         });
-        match (pair, self.victim) {
-            (Some((passed, victim)), Some(_)) => Ok((Some(passed), Some(victim))),
-            (Some(_), None) => Err(part.refuse("one square or -")),
-            (None, _) => Err(part.refuse("a square of the board or -")),
-        }
+        let (passed, victim) = pair.ok_or_else(|| part.refuse("a square of the board or -"))?;
+        Ok((Some(passed), Some(victim)))
     }
 
     /// States the en passant square, unless no piece has just passed it by the rules.
@@ -37,20 +34,21 @@ impl Passing {
         passed: Option<i64>,
         victim: Option<i64>,
     ) -> Result<(), Oddity> {
-        if let Some(input) = self.victim {
-            world.set_raw(GAME, input.attr, victim);
-        }
-        let Some(square) = passed else {
-            return Ok(());
+        let state = |world: &mut World, passed, victim| {
+            world.set_raw(GAME, self.ep.attr, passed);
+            if let Some(input) = self.victim {
+                world.set_raw(GAME, input.attr, victim);
+            }
         };
-        world.set_raw(GAME, self.ep.attr, Some(square));
-        if world.any(self.passed) {
-            return Ok(());
+        // Fairy-Stockfish writes the two squares in the order of the board.
+        for (passed, victim) in [(passed, victim), (victim, passed)] {
+            state(world, passed, victim);
+            if passed.is_some() && world.first(self.passed, &[None, victim, passed]).is_some() {
+                return Ok(());
+            }
         }
-        world.set_raw(GAME, self.ep.attr, None);
-        if let Some(input) = self.victim {
-            world.set_raw(GAME, input.attr, None);
-        }
+        state(world, None, None);
+        let Some(square) = passed else { return Ok(()) };
         let squares = world.program().schema.domain(contract.board.domain);
         Err(Oddity::NothingPassed { square: squares.member_name(square) })
     }

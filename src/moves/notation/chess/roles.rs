@@ -15,8 +15,8 @@ pub struct Roles {
     pub clock: Option<AttrInput>,
     /// The side to move is in check.
     pub in_check: Option<RelId>,
-    /// `check(attacker, royal piece)`.
-    pub(super) check: Option<RelId>,
+    /// `check(attacker, royal piece)` and `ignored_check(royal piece)`.
+    pub(super) checks: [Option<RelId>; 2],
     /// Kinds whose moves SAN writes without a letter.
     pub unlettered: Option<RelId>,
     /// `goes(piece, square)`: the squares that a piece could go to if nothing forbade it.
@@ -62,7 +62,7 @@ impl Roles {
             passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
             clock: finder.optional_game_input("clock", Slot::Int),
             in_check: finder.optional_relation("in_check", &[]),
-            check: program.relation_named("check"),
+            checks: ["check", "ignored_check"].map(|it| program.relation_named(it)),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
             // Rules may use the name for something else.
             goes: program

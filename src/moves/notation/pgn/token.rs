@@ -285,11 +285,23 @@ fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     let name = attempt(|it| name.parse_next(it), input).ok_or(fault("a name"))?;
     space(input);
     expect(input, '"', "a value in quotes")?;
-    let value = value(input);
+    let text = *input;
+    let mut value = value(input);
+    if !closes(input)
+        && let Some(line) = text.split(['\r', '\n']).next()
+        && let Some((end, _)) = line.match_indices('"').find(|it| closes(&line[it.0..]))
+    {
+        (value, *input) = (text[..end].to_owned(), &text[end..]);
+    }
     expect(input, '"', "the value's closing quote on the same line")?;
     space(input);
     expect(input, ']', "]")?;
     Ok(Token::Tag(name, value))
+}
+
+/// Whether a tag ends here. Some programs, python-chess among them, write quotes within a value without escapes.
+fn closes(text: &str) -> bool {
+    text.strip_prefix('"').is_some_and(|it| it.trim_start().starts_with(']'))
 }
 
 fn space(input: &mut &str) {
