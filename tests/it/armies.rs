@@ -94,3 +94,28 @@ fn pieces_in_hand_do_not_keep_pawns_from_promoting() {
         assert_eq!(listed.contains(&"a8a9q".into()), promotes, "{fen}: {listed:?}");
     }
 }
+
+/// A pawn that takes three steps passes two squares. A FEN has those on which a capture is legal, and is read with either of
+/// them or both.
+#[test]
+fn a_pawn_of_wildebeest_chess_is_captured_on_both_squares_that_it_passes() {
+    for (before, passed, captures) in [
+        ("5k5/11/11/11/11/3p1p5/3p7/11/4P6/5K5 w - - 0 1", "e3e4", "d4e3 d5e4 f5e4"),
+        ("5k5/11/11/11/11/3p7/11/11/4P6/5K5 w - - 0 1", "e4", "d5e4"),
+        ("5k5/11/11/11/11/11/3p7/11/4P6/5K5 w - - 0 1", "e3", "d4e3"),
+        ("5k5/11/11/11/11/11/11/11/4P6/5K5 w - - 0 1", "-", ""),
+    ] {
+        let mut game = start("wildebeest", Some(before));
+        play(&mut game, "e2e5");
+        let fen = game.fen();
+        assert_eq!(fen.split(' ').nth(3), Some(passed), "{fen}");
+        for capture in captures.split_terminator(' ') {
+            let mut again = start("wildebeest", Some(&fen));
+            assert_eq!(again.fen(), fen);
+            play(&mut again, capture);
+            assert!(!again.fen().contains('P'), "{capture}: the pawn is still there");
+        }
+    }
+    let mut game = start("wildebeest", Some("5k5/11/11/11/11/3p1p5/3pP6/11/11/5K5 b - e3e4 0 1"));
+    assert_eq!(game.fen().split(' ').nth(3), Some("-"), "a piece stands on the second square");
+}

@@ -9,7 +9,12 @@ use super::Oddity;
 use super::roles::Passing;
 
 impl Passing {
+<<<<<<< HEAD
     /// The en passant square, and the square of the piece that passed if the FEN tells it.
+=======
+    /// The en passant square and, where the rules have it, the second square: that of the piece that passed, or another that
+    /// it passed.
+>>>>>>> leftouts
     pub(super) fn read(&self, part: Part<'_>) -> Result<(Option<i64>, Option<i64>), FenError> {
         if part.text == "-" {
             return Ok((None, None));
@@ -19,11 +24,21 @@ impl Passing {
             return Ok((Some(square), None));
         }
         let pair = (1..part.text.len()).find_map(|at| {
-            let (passed, victim) = (part.text.get(..at)?, part.text.get(at..)?);
-            Some((squares.member(passed)?, squares.member(victim)?))
+            let (passed, second) = (part.text.get(..at)?, part.text.get(at..)?);
+            Some((squares.member(passed)?, squares.member(second)?))
         });
+<<<<<<< HEAD
         let (passed, victim) = pair.ok_or_else(|| part.refuse("a square of the board or -"))?;
         Ok((Some(passed), Some(victim)))
+=======
+        match pair {
+            Some((passed, second)) if self.two || self.victim.is_some() => {
+                Ok((Some(passed), Some(second)))
+            }
+            Some(_) => Err(part.refuse("one square or -")),
+            None => Err(part.refuse("a square of the board or -")),
+        }
+>>>>>>> leftouts
     }
 
     /// States the en passant square, unless no piece has just passed it by the rules.
@@ -32,8 +47,9 @@ impl Passing {
         world: &mut World,
         contract: &Contract,
         passed: Option<i64>,
-        victim: Option<i64>,
+        second: Option<i64>,
     ) -> Result<(), Oddity> {
+<<<<<<< HEAD
         let state = |world: &mut World, passed, victim| {
             world.set_raw(GAME, self.ep.attr, passed);
             if let Some(input) = self.victim {
@@ -46,19 +62,43 @@ impl Passing {
             if passed.is_some() && world.first(self.passed, &[None, victim, passed]).is_some() {
                 return Ok(());
             }
+=======
+        if let Some(input) = self.victim {
+            world.set_raw(GAME, input.attr, second);
+        }
+        let Some(square) = passed else {
+            return Ok(());
+        };
+        // Of two passed squares one is the fact, and the rules conclude the other.
+        let other = second.filter(|_| self.two);
+        let all = [Some(square), other];
+        for square in all.into_iter().flatten() {
+            world.set_raw(GAME, self.ep.attr, Some(square));
+            let mut squares = all.into_iter().flatten();
+            if squares.all(|it| world.first(self.passed, &[None, None, Some(it)]).is_some()) {
+                return Ok(());
+            }
+        }
+        world.set_raw(GAME, self.ep.attr, None);
+        if let Some(input) = self.victim {
+            world.set_raw(GAME, input.attr, None);
+>>>>>>> leftouts
         }
         state(world, None, None);
         let Some(square) = passed else { return Ok(()) };
         let squares = world.program().schema.domain(contract.board.domain);
-        Err(Oddity::NothingPassed { square: squares.member_name(square) })
+        let names = all.into_iter().flatten().map(|it| squares.member_name(it));
+        Err(Oddity::NothingPassed { square: names.collect() })
     }
 
-    /// The en passant square if a capture there is legal, with the square of the piece that passed if the rules have it.
+    /// The squares on which a capture en passant is legal, with the square of the piece that passed if the rules have it.
     pub(super) fn write(&self, world: &mut World, contract: &Contract) -> String {
-        let Some(row) = world.first(self.same_passed, &[None]) else { return "-".into() };
-        let squares = world.program().schema.domain(contract.board.domain);
+        let passed = world.tuples(self.same_passed);
+        let Some(first) = passed.first() else { return "-".into() };
+        let last = passed.last().filter(|_| self.two && passed.len() > 1);
         let victim = self.victim.and_then(|it| world.facts().get_raw(GAME, it.attr));
-        let victim = victim.map(|it| squares.member_name(it)).unwrap_or_default();
-        format!("{}{victim}", squares.member_name(row[0]))
+        let squares = world.program().schema.domain(contract.board.domain);
+        let all = [Some(first[0]), last.map(|it| it[0]), victim];
+        all.into_iter().flatten().map(|it| squares.member_name(it)).collect()
     }
 }

@@ -46,6 +46,8 @@ pub struct Passing {
     pub ep: AttrInput,
     /// The square of the piece that can be captured en passant, in games whose FEN states that square, too.
     pub victim: Option<AttrInput>,
+    /// Whether a move may pass two squares, and a FEN state both.
+    pub two: bool,
     pub passed: RelId,
     pub same_passed: RelId,
     /// The action `en_passant`: the piece that it captures does not stand on the destination.
@@ -115,12 +117,14 @@ impl Passing {
     /// The roles of en passant captures, in games that state the en passant square.
     fn find(finder: &mut Finder<'_>) -> Option<Self> {
         use Slot::{Entity, Square};
-        let ep = finder.game_input("ep", Square);
-        let victim = named_by(finder, "passed", Origin::Game, Square);
+        let ep = finder.game_input("ep", Square)?;
+        let second = named_by(finder, "passed", Origin::Game, Square);
+        let two = second == Some(ep);
+        let victim = second.filter(|_| !two);
         let passed = finder.relation("passed", &[Entity, Square, Square]);
         let same_passed = finder.relation("same_passed", &[Square]);
         let action = finder.optional_relation("en_passant", &[Entity, Square]);
-        Some(Self { ep: ep?, victim, passed: passed?, same_passed: same_passed?, action })
+        Some(Self { ep, victim, two, passed: passed?, same_passed: same_passed?, action })
     }
 }
 
