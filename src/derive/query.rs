@@ -345,10 +345,6 @@ fn mistake(text: &str, origins: &[usize], diagnostic: &Diagnostic) -> QueryError
     };
     // The `.` behind the question is not in its text.
     let message = plain(&diagnostic.message).replace("`,` or `.`", "`,` or the end");
-    let message = match start == text.len() {
-        true => message.replace("found `.`", "found the end"),
-        false => message,
-    };
     QueryError { text: text.into(), message, start, end, help }
 }
 

@@ -63,8 +63,8 @@ fn mistakes_are_shown_in_the_text() {
     assert_eq!(it.help.as_deref(), Some("did you mean `attacks`?"));
     assert_eq!(mistake("xyzzy(p)").help, None, "a question declares nothing");
     for (text, told) in [
-        ("", "expected a variable, a constant, a number or `(`, found the end"),
-        ("at(p, e4),", "expected a variable, a constant, a number or `(`, found the end"),
+        ("", "expected a variable, a constant, a number or `(`"),
+        ("at(p, e4),", "expected a variable, a constant, a number or `(`"),
         ("at(p, e4) at(p, e5)", "expected `,` or the end, found `at`"),
     ] {
         assert_eq!(mistake(text).message, told, "{text}");

@@ -179,6 +179,7 @@ const NOT_CHESS: &[(&str, &str, &str)] = &[
         "it looks whether letters can be read back",
     ),
     ("src/moves/notation/mod.rs", "check_letters", "the same, handed on"),
+    ("src/", "UTF-8", "the encoding of texts"),
 ];
 
 #[test]

@@ -6,6 +6,7 @@ mod attack;
 mod civil;
 mod computer;
 mod core;
+mod described;
 mod doctor;
 mod drawn;
 mod front;
