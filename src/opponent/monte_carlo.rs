@@ -215,10 +215,8 @@ impl<'g> Tree<'g> {
             return found.unwrap_or(here);
         }
         let Some(found) = found else {
-            // It is legal but cannot be taken, unless it is the rules that have run out.
-            if !self.search.has_run_out() {
-                edges.remove(chosen);
-            }
+            // It is legal but cannot be taken.
+            edges.remove(chosen);
             return here;
         };
         let edge = &mut edges[chosen];
@@ -249,6 +247,7 @@ impl<'g> Tree<'g> {
             _ => self.enter(at, chosen, ply),
         });
         if !taken {
+            // It may be the rules that have run out.
             self.search.has_run_out();
         }
         self.search.world.rollback(mark);

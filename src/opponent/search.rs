@@ -392,6 +392,7 @@ impl<'g> Search<'g> {
         score
     }
 
+    /// The position on the board as the path has it.
     pub(super) fn here(&mut self) -> Place {
         let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
         (key, self.contract.mover(self.world.facts()))
