@@ -13,7 +13,9 @@ use crate::facts::Document;
 use crate::game::{Game, PlayError};
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{Doubt, RestoreError, Restored, RulesFrom, Save};
-use crate::presets::{Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset};
+use crate::presets::{
+    Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset, SWITCH_COMMENT,
+};
 use crate::rules::plural;
 
 /// A game with its rules and its name.
@@ -375,7 +377,7 @@ pub(crate) fn start_recorded(
     pgn: &PgnGame,
 ) -> anyhow::Result<Game> {
     let mut comments = pgn.comments.iter().chain(pgn.moves.iter().flat_map(|it| &it.comments));
-    if comments.any(|it| it.trim().starts_with("[%presets")) {
+    if comments.any(|it| it.contains(SWITCH_COMMENT)) {
         let cause =
             "presets come or go in the middle of the game, which only a server reads from a PGN";
         return Err(trouble(

@@ -60,3 +60,5 @@ pub use crate::facts::is_printable;
 pub(crate) use crate::facts::json::plain as plain_json_error;
 pub use crate::rules::Source;
 pub(crate) use crate::rules::plural;
+#[cfg(any(feature = "bin", feature = "server"))]
+pub(crate) use switch::SWITCH_COMMENT;

@@ -19,6 +19,11 @@ use super::error::{LoadError, SetError, SetFault};
 use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
 
+/// In a PGN, the beginning of a comment about a change of presets: `[%presets duck]`. Other programs join comments that follow
+/// each other, so it may stand anywhere in one.
+#[cfg(any(feature = "bin", feature = "server"))]
+pub(crate) const SWITCH_COMMENT: &str = "[%presets";
+
 impl Catalogue {
     /// Replaces all activations of a game, its own included, and returns its rules from then on, which are of this
     /// catalogue. `rules` only say which game it is: they may be from another catalogue, or from before other changes.

@@ -279,6 +279,7 @@ impl EngineGame {
                 tell(so_far);
             }
         });
+        // If the rules ran out of steps above, the choice is shown by rows that are read anew.
         let _ = shown.check();
         // The fallback is taken where there was no time for a single look at the actions, and where the choice is an
         // action that rules call legal but that cannot be played.

@@ -7,6 +7,7 @@ use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
+use crate::presets::SWITCH_COMMENT;
 
 /// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
 /// they have one, else its actions with commas between them.
@@ -128,18 +129,16 @@ fn clock_comment(left: u64) -> String {
 
 /// A change of presets as a comment that programs read, as they read `[%clk 0:05:00]`.
 fn switch_comment(presets: &[String]) -> String {
-    format!("{SWITCH}{}]", presets.iter().map(|it| format!(" {it}")).collect::<String>())
+    format!("{SWITCH_COMMENT}{}]", presets.iter().map(|it| format!(" {it}")).collect::<String>())
 }
 
-const SWITCH: &str = "[%presets";
-
-/// The presets that comments switch to, in order. Other programs join comments that follow each other.
+/// The presets that comments switch to, in order.
 pub(super) fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
     let read = |rest: &str| {
         let presets = rest.split_once(']')?.0;
         Some(Past::Presets(presets.split_whitespace().map(str::to_owned).collect()))
     };
-    comments.iter().flat_map(|it| it.split(SWITCH).skip(1)).filter_map(read)
+    comments.iter().flat_map(|it| it.split(SWITCH_COMMENT).skip(1)).filter_map(read)
 }
 
 fn result(log: &[LogEntry]) -> PgnResult {

@@ -124,10 +124,13 @@ fn presets_of_a_recorded_game_count() {
         let other = rulemate(&[command, "--game", "antichess", &path]);
         assert!(other.out.contains("ec4"), "whatever its tags: {}", other.out);
     }
-    let switched = format!("{tags}\n\n1. ec4 {{[%presets]}} e5 2. d4 *\n");
-    let path = crate::cli::scratch("switched.pgn", &switched);
-    let ran = rulemate(&["referee", &path]);
-    assert!(ran.out.contains("#1 refused: presets come or go in the middle"), "{}", ran.out);
+    // Other programs join the comment with those beside it.
+    for comment in ["[%presets]", "good [%presets] [%clk 0:05:00]"] {
+        let switched = format!("{tags}\n\n1. ec4 {{{comment}}} e5 2. d4 *\n");
+        let path = crate::cli::scratch("switched.pgn", &switched);
+        let ran = rulemate(&["referee", &path]);
+        assert!(ran.out.contains("#1 refused: presets come or go in the middle"), "{}", ran.out);
+    }
 }
 
 /// What lichess exports, and results in other words; captures that are written as pushes; a pass.
