@@ -15,7 +15,7 @@ use super::watch::Watched;
 use super::{Verdict, check, setup, user_folder};
 use crate::presets::{at_its_place, load_with_included};
 use crate::rules::{Source, plural};
-use crate::server::store::{self, Append, GameState, Health, Store, StoreError, Summary};
+use crate::server::store::{self, Append, Health, Store, StoreError, Temporary};
 use crate::server::{
     Addresses, Config, Hooks, Library, Limits, Names, Rate, ServeError, Settings, Verified, serve,
     snapshots, summaries,
@@ -315,12 +315,7 @@ fn folder_of(url: &str) -> PathBuf {
 /// The number of durable appends per second on the disk of a folder.
 fn durable_appends(folder: &Path) -> Result<f64, StoreError> {
     let file = folder.join(format!("rulemate-doctor-{}.db", std::process::id()));
-    let rate = append_rate(&file);
-    for end in ["", "-wal", "-shm"] {
-        // A missing file need not be removed.
-        let _ = std::fs::remove_file(format!("{}{end}", file.display()));
-    }
-    rate
+    append_rate(&Temporary(file).0)
 }
 
 fn append_rate(file: &Path) -> Result<f64, StoreError> {
@@ -332,22 +327,7 @@ fn append_rate(file: &Path) -> Result<f64, StoreError> {
             game: "doctor".into(),
             expected: at.into(),
             payloads: vec!["a move of some length, as moves are".repeat(5)],
-            summary: Summary {
-                id: "doctor".into(),
-                game: String::new(),
-                presets: Vec::new(),
-                state: GameState::Playing,
-                players: Vec::new(),
-                accounts: Vec::new(),
-                rated: false,
-                ply: 0,
-                result: None,
-                updated: 0,
-                listed: false,
-            },
-            snapshot: None,
-            lease: None,
-            empty_records: Vec::new(),
+            ..Append::default()
         }])?;
     }
     Ok(f64::from(ROUNDS) / started.elapsed().as_secs_f64())

@@ -15,7 +15,7 @@ use super::core::{Seat, TokenHash};
 use super::ids::{new_id, new_token};
 use super::pool::{Lane, failed};
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError, Summary, edited};
+use super::store::{Change, Store, StoreError, Summary};
 use super::web::Web;
 
 /// The prefix of account tokens; a token without it is not looked up.
@@ -334,16 +334,14 @@ impl Web {
             Problem::conflict("account_busy", message)
         };
         let change = move |store: &mut dyn Store| {
-            edited(store, busy, |store| {
-                let (before, mut record) = stored(store, &id)?.ok_or_else(too_old)?;
-                let mut changes = Vec::new();
-                let done = edit(&mut record, &mut changes, &id)?;
-                let (key, to) = (user_key(&id), Some(text(&record)));
-                changes.push(Change { key, from: Some(before), to });
-                Ok((done, changes))
-            })
+            let (before, mut record) = stored(store, &id)?.ok_or_else(too_old)?;
+            let mut changes = Vec::new();
+            let done = edit(&mut record, &mut changes, &id)?;
+            let (key, to) = (user_key(&id), Some(text(&record)));
+            changes.push(Change { key, from: Some(before), to });
+            Ok((done, changes))
         };
-        self.host.reads().request(change).await
+        self.host.reads().edit(busy, change).await
     }
 
     /// New recovery codes, and their hashes.

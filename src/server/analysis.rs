@@ -69,10 +69,7 @@ impl Host {
         let think = move || {
             let known = learned.of(rules, &ruleset, &game);
             // The presets may have been different at that position.
-            match known.fits(&game) {
-                true => advice(*game, &known),
-                false => Vec::new(),
-            }
+            if known.fits(&game) { advice(*game, &known) } else { Vec::new() }
         };
         self.pool.run_with_budget(Lane::Think, THOUGHT, think).await.map(|it| it.0)
     }

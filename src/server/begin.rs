@@ -15,35 +15,22 @@ pub(super) fn begin(
     now: u64,
     ruleset: &Ruleset,
     catalogue: Arc<Catalogue>,
-    rules_hash: String,
-    options: GameOptions,
+    GameOptions { setup, seats, import }: GameOptions,
 ) -> Result<(Room<Board>, Vec<LogEntry>), Problem> {
     // The stored name of a game stands for its usual start. Another start that was chosen with the name (such as
     // `chess960:position=909`) is stored as a FEN. Facts are a start of their own, in place of either.
     let chosen = || ruleset.chosen_start().map(str::to_owned);
-    let fen = options.fen.or_else(chosen).filter(|_| options.facts.is_none());
-    let board = start(ruleset, catalogue, fen.as_deref(), options.facts.as_deref())?;
-    let setup = Setup {
-        sides: board.game().sides(),
-        game: ruleset.game().name.clone(),
-        presets: options.presets,
-        fen,
-        facts: options.facts,
-        rules: rules_hash,
-        clock: options.clock,
-        open: options.open,
-        chat: options.chat,
-        listed: options.listed,
-        rated: options.rated,
-        tournament: options.tournament,
-    };
-    let is_import = !options.import.past.is_empty() || options.import.ended.is_some();
+    let fen = setup.fen.or_else(chosen).filter(|_| setup.facts.is_none());
+    let board = start(ruleset, catalogue, fen.as_deref(), setup.facts.as_deref())?;
+    let (sides, game) = (board.game().sides(), ruleset.game().name.clone());
+    let setup = Setup { sides, game, fen, ..setup };
+    let is_import = !import.past.is_empty() || import.ended.is_some();
     if is_import && setup.sides.len() != 2 {
         return Err(needs_two_sides(&setup.game, &setup.sides));
     }
-    let (mut room, mut entries) = Room::create(now, board, setup, &options.seats)?;
+    let (mut room, mut entries) = Room::create(now, board, setup, &seats)?;
     if is_import {
-        entries.extend(lead_in(&mut room, options.import)?);
+        entries.extend(lead_in(&mut room, import)?);
     }
     Ok((room, entries))
 }

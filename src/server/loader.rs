@@ -52,10 +52,7 @@ impl Host {
         let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
         let catalogue = self.catalogue_of(&setup.rules)?;
         let switches = log.iter().any(|it| matches!(it.event, Event::PresetsChanged { .. }));
-        let lane = match switches {
-            true => self.slow_lane(&setup.rules),
-            false => self.lane(&setup.rules),
-        };
+        let lane = if switches { self.slow_lane(&setup.rules) } else { self.lane(&setup.rules) };
         let mut begun = None::<Room<Board>>;
         loop {
             let (ruleset, catalogue, setup) =

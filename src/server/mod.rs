@@ -69,7 +69,7 @@ pub use moderation::{Report, forget_reports, reports};
 pub use names::{NameError, Names};
 pub use net::Net;
 pub use options::GameOptions;
-pub use problem::{Problem, ProblemBody};
+pub use problem::Problem;
 pub use rating::settle_games;
 pub use serve::{Addresses, ServeError, Settings, serve};
 pub use time::{Clock, DAY, wall_clock};

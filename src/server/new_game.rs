@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::begin::begin;
-use super::core::{Event, seats_of, setup_of};
+use super::core::{Event, Setup, seats_of, setup_of};
 use super::host::Host;
 use super::ids::{ID_LETTERS, new_id, spelled};
 use super::loader::payload;
@@ -39,17 +39,17 @@ impl Host {
         if self.is_draining() || self.live_games() >= self.config.live {
             return Err(Problem::not_now("server_full", "no new games at the moment"));
         }
-        let rules = options.rules.clone().unwrap_or_else(|| self.library.own_hash());
-        self.know_rules(&rules).await?;
-        let ruleset = self.ruleset(&rules, &options.game, &options.presets).await?;
-        let catalogue = self.catalogue_of(&rules)?;
+        let Setup { rules, game, presets, .. } = &options.setup;
+        self.know_rules(rules).await?;
+        let ruleset = self.ruleset(rules, game, presets).await?;
+        let catalogue = self.catalogue_of(rules)?;
         let lane = match options.import.past.is_empty() {
-            true => self.lane(&rules),
-            false => self.slow_lane(&rules),
+            true => self.lane(rules),
+            false => self.slow_lane(rules),
         };
         let kind = ruleset.game().name.clone();
         let (now, requests) = (self.now(), 1 + options.import.past.len());
-        let make = move || begin(now, &ruleset, catalogue, rules, options);
+        let make = move || begin(now, &ruleset, catalogue, options);
         let (made, ran_out) = self.pool.run_with_budget(lane, requests, make).await?;
         let (room, entries) = ran_out.map_or(made, Err)?;
         let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
@@ -92,18 +92,9 @@ impl Host {
         let Some(setup) = setup_of(&log) else { return Err(Problem::no_game(id)) };
         let sides = setup.sides.len().max(1);
         let seats = seats_of(&log).map(|(side, seat)| ((side + 1) % sides, seat.clone()));
+        let chat = setup.chat && !log.iter().any(|it| matches!(it.event, Event::Hushed { .. }));
         let options = GameOptions {
-            game: setup.game.clone(),
-            presets: setup.presets.clone(),
-            fen: setup.fen.clone(),
-            facts: setup.facts.clone(),
-            rules: Some(setup.rules.clone()),
-            clock: setup.clock,
-            open: setup.open,
-            chat: setup.chat && !log.iter().any(|it| matches!(it.event, Event::Hushed { .. })),
-            listed: setup.listed,
-            rated: setup.rated,
-            tournament: None,
+            setup: Setup { chat, tournament: None, ..setup.clone() },
             seats: seats.collect(),
             import: Import::default(),
         };

@@ -1,24 +1,12 @@
 //! The options of a new game, and what was played of it elsewhere.
 
-use super::core::{Control, Past, Recorded, Seat};
+use super::core::{Past, Recorded, Seat, Setup};
 
-/// The options of a new game; what is not described here is as in [`Setup`](super::core::Setup).
+/// The options of a new game.
 #[derive(Debug, Clone, Default)]
 pub struct GameOptions {
-    pub game: String,
-    pub presets: Vec<String>,
-    pub fen: Option<String>,
-    pub facts: Option<String>,
-    /// The hash of the rule texts to play by: uploaded ones, or those of this program or of an earlier version of it.
-    /// `None` means those of this program.
-    pub rules: Option<String>,
-    pub clock: Option<Control>,
-    pub open: bool,
-    pub chat: bool,
-    pub listed: bool,
-    pub rated: bool,
-    /// The id of the tournament that it is a game of.
-    pub tournament: Option<String>,
+    /// The names of the sides are not needed: the rules have them.
+    pub setup: Setup,
     /// The seats that are taken from the start, by side.
     pub seats: Vec<(usize, Seat)>,
     /// What was played of it elsewhere.

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::accounts::Account;
-use super::core::{Act, Control, Input};
+use super::core::{Act, Control, Input, Setup};
 use super::ids::{random_below, short_hash};
 use super::moderation::is_blocked;
 use super::options::GameOptions;
@@ -216,16 +216,18 @@ impl Web {
         let prefix = format!("pair {} ", short_hash(&format!("{rules} {start} {clock_text}")));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
         let side = random_below(2)?;
-        let options = GameOptions {
+        let setup = Setup {
             game,
             presets,
+            rules: own_rules,
             clock,
             chat: true,
             listed: true,
             rated: true,
-            seats: vec![(side, account.seat())],
-            ..GameOptions::default()
+            ..Setup::default()
         };
+        let seats = vec![(side, account.seat())];
+        let options = GameOptions { setup, seats, ..GameOptions::default() };
         let (web, account) = (self.clone(), account.clone());
         // The store names a pair before the seat is taken: the player who waits must not be left without an opponent.
         to_the_end(async move { web.meet_or_wait(&account, asking, options).await }).await

@@ -18,20 +18,15 @@ use super::store::{Conflict, StoreError};
 use crate::presets::plural;
 
 /// Why a request was refused.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = ProblemBody, description = "A problem as it is sent.")]
 pub struct Problem {
+    #[serde(skip)]
     pub status: StatusCode,
-    pub code: Cow<'static, str>,
-    pub message: String,
-    /// Further details, by name.
-    pub more: Option<Value>,
-}
-
-/// A problem as it is sent.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct ProblemBody {
     /// The stable code, for programs.
-    pub error: String,
+    #[serde(rename = "error")]
+    #[schema(value_type = String)]
+    pub code: Cow<'static, str>,
     /// The sentence, for people.
     pub message: String,
     /// Further details: `ply`, `v`, `because`, `diagnostics`, `retry_after` (seconds); `reason`, the code that the
@@ -97,11 +92,6 @@ impl Problem {
         Self::unprocessable("cannot_be_rated", format!("rated games must {what}"))
     }
 
-    pub fn body(&self) -> ProblemBody {
-        let (error, message) = (self.code.to_string(), self.message.clone());
-        ProblemBody { error, message, more: self.more.clone() }
-    }
-
     /// The problem of a request that exceeds a rate; it may be repeated after `wait`.
     pub(super) fn too_many(wait: Duration) -> Self {
         let seconds = wait.as_secs() + 1;
@@ -125,7 +115,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        (self.status, AppendHeaders(self.retry_after()), Json(self.body())).into_response()
+        (self.status, AppendHeaders(self.retry_after()), Json(&self)).into_response()
     }
 }
 

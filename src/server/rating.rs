@@ -21,7 +21,7 @@ use super::core::{LogEntry, Setup, outcome_of, seats_of, setup_of};
 use super::host::Host;
 use super::ids::short_hash;
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError, edited};
+use super::store::{Change, Store, StoreError};
 use super::time::DAY;
 
 /// Interval at which a node looks for games that it or another node left unsettled.
@@ -323,21 +323,19 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     });
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
-        edited(store, Problem::unavailable, |store| {
-            let mut changes = Vec::new();
-            // Another node may have settled the game since.
-            if let from @ Some(_) = store.record(&unsettled)? {
-                changes.push(Change { key: unsettled.clone(), from, to: None });
-                if let Some((rules, (players, outcome))) = &played
-                    && has_room(store, players, rules)?
-                {
-                    changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
-                }
+        let mut changes = Vec::new();
+        // Another node may have settled the game since.
+        if let from @ Some(_) = store.record(&unsettled)? {
+            changes.push(Change { key: unsettled.clone(), from, to: None });
+            if let Some((rules, (players, outcome))) = &played
+                && has_room(store, players, rules)?
+            {
+                changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
             }
-            Ok(((), changes))
-        })
+        }
+        Ok(((), changes))
     };
-    host.reads().request(settle).await
+    host.reads().edit(Problem::unavailable, settle).await
 }
 
 /// Whether each of the players has a rating for these rules already, or has room for one more.

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use axum::Extension;
 use axum::extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ use super::core::{Act, Answer, Input};
 use super::live::command::Lines;
 use super::live::{FRAME, Feed};
 use super::presence::{OpenSocket, Present};
-use super::problem::{Problem, ProblemBody};
+use super::problem::Problem;
 use super::web::Web;
 use crate::presets::plain_json_error;
 
@@ -84,7 +84,7 @@ pub(super) enum FromServer {
     /// The request was carried out, and is durable.
     Ack { a: Value, d: Done },
     /// The request was refused.
-    Error { a: Value, d: ProblemBody },
+    Error { a: Value, d: Problem },
     /// The answer to `ping`, with the players and watchers that are connected.
     Pong { a: Value, d: Present },
 }
@@ -134,10 +134,10 @@ pub(super) struct MoveSaid {
     params(("id" = String, Path, description = "The game"), LastEvent),
     responses(
         (status = 101, description = "The connection is a WebSocket from here on"),
-        (status = 400, description = "The request is not a WebSocket handshake", body = ProblemBody),
-        (status = 403, description = "The origin is not on the server's list", body = ProblemBody),
-        (status = 404, description = "There is no such game", body = ProblemBody),
-        (status = 429, description = "Too many sockets are open from your address", body = ProblemBody),
+        (status = 400, description = "The request is not a WebSocket handshake", body = Problem),
+        (status = 403, description = "The origin is not on the server's list", body = Problem),
+        (status = 404, description = "There is no such game", body = Problem),
+        (status = 429, description = "Too many sockets are open from your address", body = Problem),
     ),
     extensions(("x-websocket" = json!({
         "client": { "$ref": "#/components/schemas/FromClient" },
@@ -145,7 +145,7 @@ pub(super) struct MoveSaid {
     }))),
 )]
 pub(super) async fn open(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(last): Query<LastEvent>,
     caller: Caller,
@@ -339,5 +339,5 @@ fn malformed(error: &serde_json::Error) -> Problem {
 }
 
 fn failure(a: &Value, problem: &Problem) -> Value {
-    json!({ "t": "error", "a": a, "d": problem.body() })
+    json!({ "t": "error", "a": a, "d": problem })
 }

@@ -116,46 +116,36 @@ fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     let profile = if cfg!(debug_assertions) { "; a debug build: no figures to quote" } else { "" };
     out.line(format_args!("{}, one core, {}{profile}", answer.processor, answer.measure))?;
     let tables = &answer.tables;
-    if let Some(rows) = &tables.perft {
-        head(out, "Counting trees, million nodes a second")?;
-        perft::print(rows, &answer.peers, out)?;
-    }
-    if let Some(rows) = &tables.derive {
-        head(out, "Deriving the legal moves of chess, microseconds a position")?;
-        derive::print(rows, out)?;
-    }
-    if let Some(rows) = &tables.presets {
-        head(out, "Legal moves under each preset, beside chess in the same run")?;
-        presets::print(rows, out)?;
-    }
-    if let Some(rows) = &tables.activate {
-        head(
-            out,
-            "Presets in the middle of a game, legal moves listed, milliseconds of wall time",
-        )?;
-        activate::print(rows, out)?;
-    }
-    if let Some(rows) = &tables.explain {
-        head(out, "Explaining a move of chess, tree complete, microseconds")?;
-        explain::print(rows, out)?;
-    }
-    if let Some(row) = &tables.hosted {
-        head(out, "A hosted move of chess, microseconds")?;
-        hosted::print(row, out)?;
-    }
-    if let Some(row) = &tables.memory {
-        head(out, "Memory of a live game of chess, kilobytes")?;
-        memory::print(row, out)?;
-    }
-    if let Some(row) = &tables.startup {
-        head(out, "Start-up: `rulemate moves`, milliseconds")?;
-        startup::print(row, out)?;
-    }
-    if let Some(row) = &tables.audit {
-        head(out, "Audits of chess")?;
-        audit::print(row, out)?;
-    }
-    Ok(())
+    let title = "Counting trees, million nodes a second";
+    table(tables.perft.as_deref(), title, out, |it, out| perft::print(it, &answer.peers, out))?;
+    let title = "Deriving the legal moves of chess, microseconds a position";
+    table(tables.derive.as_deref(), title, out, derive::print)?;
+    let title = "Legal moves under each preset, beside chess in the same run";
+    table(tables.presets.as_deref(), title, out, presets::print)?;
+    let title = "Presets in the middle of a game, legal moves listed, milliseconds of wall time";
+    table(tables.activate.as_deref(), title, out, activate::print)?;
+    let title = "Explaining a move of chess, tree complete, microseconds";
+    table(tables.explain.as_deref(), title, out, explain::print)?;
+    let title = "A hosted move of chess, microseconds";
+    table(tables.hosted.as_ref(), title, out, hosted::print)?;
+    let title = "Memory of a live game of chess, kilobytes";
+    table(tables.memory.as_ref(), title, out, memory::print)?;
+    let title = "Start-up: `rulemate moves`, milliseconds";
+    table(tables.startup.as_ref(), title, out, startup::print)?;
+    table(tables.audit.as_ref(), "Audits of chess", out, audit::print)
+}
+
+/// Prints a table under its title, if it was requested.
+fn table<T: ?Sized>(
+    found: Option<&T>,
+    title: &str,
+    out: &mut Out,
+    print: impl FnOnce(&T, &mut Out) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let Some(found) = found else { return Ok(()) };
+    out.line("")?;
+    out.line(out.ink(Ink::Strong, title))?;
+    print(found, out)
 }
 
 /// Plays at most `plies` half-moves, the same each time, spread over the lists of legal moves.
@@ -168,9 +158,4 @@ fn play_on(game: &mut Game, plies: usize) -> anyhow::Result<Vec<Move>> {
         moves.push(mv);
     }
     Ok(moves)
-}
-
-fn head(out: &mut Out, text: &str) -> anyhow::Result<()> {
-    out.line("")?;
-    out.line(out.ink(Ink::Strong, text))
 }

@@ -1,15 +1,15 @@
 //! Accounts over HTTP: creating them, logging devices in and out, their games, profiles, blocks and reports.
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
+use super::Reply;
 use super::extract::{Body, By, Query, bearer};
 use super::guard::Caller;
-use crate::server::ProblemBody;
 use crate::server::accounts::{
     Account, AccountRecord, COMPUTER, DEVICES, Device, Entrance, Own, OwnDevice, RESERVED, by_name,
     by_token, device_id, device_key, hash_of_code, is_bot, new_device, removal, stored, text,
@@ -57,12 +57,12 @@ pub(super) struct NewAccount {
 /// Creates an account. Its token and its recovery codes are returned only this once.
 #[utoipa::path(post, path = "/api/v1/accounts", operation_id = "create_account", request_body = NewAccount, responses(
     (status = 201, description = "The token of this device, and recovery `codes` for others", body = Entrance),
-    (status = 409, description = "The name is taken", body = ProblemBody),
-    (status = 422, description = "The name is not allowed", body = ProblemBody),
-    (status = 429, description = "Too many accounts from your address", body = ProblemBody),
+    (status = 409, description = "The name is taken", body = Problem),
+    (status = 422, description = "The name is not allowed", body = Problem),
+    (status = 429, description = "Too many accounts from your address", body = Problem),
 ))]
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     Body(NewAccount { name, device }): Body<NewAccount>,
 ) -> Result<(StatusCode, Json<Entrance>), Problem> {
@@ -121,14 +121,14 @@ pub(super) struct Login {
 /// Logs another device in, by a recovery code.
 #[utoipa::path(post, path = "/api/v1/login", operation_id = "log_in", request_body = Login, responses(
     (status = 200, description = "The token of this device", body = Entrance),
-    (status = 401, description = "No account of this name has this code", body = ProblemBody),
-    (status = 429, description = "Too many tries from your address", body = ProblemBody),
+    (status = 401, description = "No account of this name has this code", body = Problem),
+    (status = 429, description = "Too many tries from your address", body = Problem),
 ))]
 pub(super) async fn log_in(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     Body(Login { name, code, device }): Body<Login>,
-) -> Result<Json<Entrance>, Problem> {
+) -> Reply<Entrance> {
     web.admit(&caller, Cost::Sensitive)?;
     let id = name.to_ascii_lowercase();
     let user = id.clone();
@@ -167,9 +167,8 @@ pub(super) async fn log_in(
 /// Your account: its devices, and the number of recovery codes that are left.
 #[utoipa::path(get, path = "/api/v1/account", operation_id = "own_account", security(("account" = [])), responses(
     (status = 200, description = "The account whose token is sent", body = Own),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
-pub(super) async fn show(State(web): State<Web>, account: Account) -> Result<Json<Own>, Problem> {
+pub(super) async fn show(web: Web, account: Account) -> Reply<Own> {
     let id = account.id();
     let user = id.clone();
     let found = web.host.reads().ask(move |store| stored(store, &user)).await?;
@@ -200,13 +199,8 @@ pub(super) struct Codes {
 /// New recovery codes; the previous ones become invalid.
 #[utoipa::path(post, path = "/api/v1/account/codes", operation_id = "renew_codes", security(("account" = [])), responses(
     (status = 200, description = "The new codes", body = Codes),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
-pub(super) async fn renew(
-    State(web): State<Web>,
-    caller: Caller,
-    account: Account,
-) -> Result<Json<Codes>, Problem> {
+pub(super) async fn renew(web: Web, caller: Caller, account: Account) -> Reply<Codes> {
     web.admit(&caller, Cost::Sensitive)?;
     let salt = new_token()?;
     let (codes, hashes) = web.new_codes(&salt).await?;
@@ -227,14 +221,9 @@ pub(super) struct Left {
 /// Logs a device out: its token becomes invalid. `this` is the device that sends the request.
 #[utoipa::path(delete, path = "/api/v1/account/devices/{device}", operation_id = "log_out", security(("account" = [])), params(("device" = String, Path, description = "The id of a device, or `this`")), responses(
     (status = 200, description = "The number of devices that are left", body = Left),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "The account has no such device", body = ProblemBody),
+    (status = 404, description = "The account has no such device", body = Problem),
 ))]
-pub(super) async fn log_out(
-    State(web): State<Web>,
-    account: Account,
-    Path(device): Path<String>,
-) -> Result<Json<Left>, Problem> {
+pub(super) async fn log_out(web: Web, account: Account, Path(device): Path<String>) -> Reply<Left> {
     let own = account.device.as_ref().map(|it| device_id(it.text()).to_owned());
     let wanted = if device == "this" { own } else { Some(device) };
     let leave = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
@@ -260,13 +249,12 @@ pub(super) struct OwnGames {
 /// The games that your account has a seat in, the newest first; any of its devices can play them.
 #[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
     (status = 200, description = "Those of the last 100 games that match", body = Vec<Summary>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
 pub(super) async fn games(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Query(OwnGames { state }): Query<OwnGames>,
-) -> Result<Json<Vec<Summary>>, Problem> {
+) -> Reply<Vec<Summary>> {
     let mut games = web.games_of(&account.id(), GAMES).await?;
     games.retain(|it| state.is_none_or(|state| it.state == state));
     Ok(Json(games))
@@ -283,41 +271,35 @@ pub(super) struct Blocking {
 /// Blocks an account: it cannot join your games or challenge you.
 #[utoipa::path(post, path = "/api/v1/account/blocks", operation_id = "block", security(("account" = [])), request_body = Blocking, responses(
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "There is no such account", body = ProblemBody),
-    (status = 409, description = "The account is your own, or you block 200 accounts already, the maximum", body = ProblemBody),
+    (status = 404, description = "There is no such account", body = Problem),
+    (status = 409, description = "The account is your own, or you block 200 accounts already, the maximum", body = Problem),
 ))]
 pub(super) async fn block(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Body(Blocking { name }): Body<Blocking>,
-) -> Result<Json<Vec<String>>, Problem> {
+) -> Reply<Vec<String>> {
     Ok(Json(web.block(&account, &name, true).await?))
 }
 
 /// The accounts that you block.
 #[utoipa::path(get, path = "/api/v1/account/blocks", operation_id = "blocks", security(("account" = [])), responses(
     (status = 200, description = "Their ids", body = Vec<String>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
-pub(super) async fn blocks(
-    State(web): State<Web>,
-    account: Account,
-) -> Result<Json<Vec<String>>, Problem> {
+pub(super) async fn blocks(web: Web, account: Account) -> Reply<Vec<String>> {
     Ok(Json(web.blocked(&account).await?))
 }
 
 /// Unblocks an account.
 #[utoipa::path(delete, path = "/api/v1/account/blocks/{name}", operation_id = "unblock", security(("account" = [])), params(("name" = String, Path, description = "The name of an account")), responses(
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "There is no such account", body = ProblemBody),
+    (status = 404, description = "There is no such account", body = Problem),
 ))]
 pub(super) async fn unblock(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Path(name): Path<String>,
-) -> Result<Json<Vec<String>>, Problem> {
+) -> Reply<Vec<String>> {
     Ok(Json(web.block(&account, &name, false).await?))
 }
 
@@ -338,18 +320,17 @@ pub(super) struct Reported {
 /// Reports a game, or its chat, to the operators of the server.
 #[utoipa::path(post, path = "/api/v1/games/{id}/report", operation_id = "report", params(("id" = String, Path, description = "The game")), request_body = Reporting, responses(
     (status = 200, description = "The report is stored for a moderator; only your last report of a game counts", body = Reported),
-    (status = 400, description = "The report is empty or too long", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 429, description = "Too many reports from your address", body = ProblemBody),
-    (status = 503, description = "Too many reports wait for a moderator", body = ProblemBody),
+    (status = 400, description = "The report is empty or too long", body = Problem),
+    (status = 429, description = "Too many reports from your address", body = Problem),
+    (status = 503, description = "Too many reports wait for a moderator", body = Problem),
 ))]
 pub(super) async fn report(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     caller: Caller,
     By(account): By,
     Body(Reporting { text }): Body<Reporting>,
-) -> Result<Json<Reported>, Problem> {
+) -> Reply<Reported> {
     web.admit(&caller, Cost::Sensitive)?;
     let network = caller.0.map_or_else(String::new, |it| it.to_string());
     // A report is one line: its line ends become spaces.
@@ -399,12 +380,9 @@ pub(super) struct Player {
 /// The public profile of a player.
 #[utoipa::path(get, path = "/api/v1/users/{name}", operation_id = "player", params(("name" = String, Path, description = "The name of an account")), responses(
     (status = 200, description = "The player", body = Player),
-    (status = 404, description = "There is no such account", body = ProblemBody),
+    (status = 404, description = "There is no such account", body = Problem),
 ))]
-pub(super) async fn player(
-    State(web): State<Web>,
-    Path(name): Path<String>,
-) -> Result<Json<Player>, Problem> {
+pub(super) async fn player(web: Web, Path(name): Path<String>) -> Reply<Player> {
     let now = web.host.now();
     let find = move |store: &mut dyn Store| {
         let account = by_name(store, &name)?.ok_or_else(|| no_user(&name))?;
@@ -418,12 +396,9 @@ pub(super) async fn player(
 /// How a rated game changed the ratings of its players.
 #[utoipa::path(get, path = "/api/v1/games/{id}/rating", operation_id = "game_rating", params(("id" = String, Path, description = "The game")), responses(
     (status = 200, description = "The ratings before and after it", body = Settled),
-    (status = 404, description = "The game is not rated, or not over, or its end is not counted yet", body = ProblemBody),
+    (status = 404, description = "The game is not rated, or not over, or its end is not counted yet", body = Problem),
 ))]
-pub(super) async fn settled(
-    State(web): State<Web>,
-    Path(id): Path<String>,
-) -> Result<Json<Settled>, Problem> {
+pub(super) async fn settled(web: Web, Path(id): Path<String>) -> Reply<Settled> {
     let find = move |store: &mut dyn Store| {
         if store.summary(&id)?.is_none() {
             return Err(Problem::no_game(&id));

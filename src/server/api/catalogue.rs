@@ -1,17 +1,15 @@
 //! The catalogue over HTTP: games, presets, whether they fit together, and uploaded rules.
 
 use axum::Json;
-use axum::extract::State;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::USUAL_GAME;
 use super::extract::{Body, Query};
 use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
+use super::{Reply, USUAL_GAME};
 use crate::presets::{Activation, Catalogue, preset_of};
-use crate::server::ProblemBody;
 use crate::server::compiler::load_problem;
 use crate::server::library::Texts;
 use crate::server::limit::Cost;
@@ -21,12 +19,9 @@ use crate::server::web::Web;
 /// Everything that games can be made of.
 #[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(
     (status = 200, description = "`games` and `presets`, and the id of the `rules` that they come from", body = Value),
-    (status = 422, description = "There are no such rules", body = ProblemBody),
+    (status = 422, description = "There are no such rules", body = Problem),
 ))]
-pub(super) async fn catalogue(
-    State(web): State<Web>,
-    Query(query): Query<CatalogueQuery>,
-) -> Result<Json<Value>, Problem> {
+pub(super) async fn catalogue(web: Web, Query(query): Query<CatalogueQuery>) -> Reply<Value> {
     let hash = query.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
     let unknown = || Problem::unprocessable("no_such_rules", "there are no such rules");
@@ -73,13 +68,13 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 /// Checks whether a game can be played with presets, before it is created.
 #[utoipa::path(post, path = "/api/v1/presets/check", request_body = Combination, responses(
     (status = 200, description = "It can: the presets that are `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are those that a FEN of it may have at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
-    (status = 422, description = "It cannot; the message says why", body = ProblemBody),
+    (status = 422, description = "It cannot; the message says why", body = Problem),
 ))]
 pub(super) async fn check_presets(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     Body(wanted): Body<Combination>,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     web.admit(&caller, Cost::Compiling)?;
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
@@ -87,7 +82,7 @@ pub(super) async fn check_presets(
     let ruleset = web.host.ruleset(&hash, &wanted.game, added).await?;
     let catalogue = web.host.library.catalogue(&hash).filter(|_| wanted.exactly);
     let sides = ruleset.sides();
-    let look = move || -> Result<Json<Value>, Problem> {
+    let look = move || -> Reply<Value> {
         let game = match &wanted.facts {
             Some(facts) => ruleset.resume_text(&facts.to_string()),
             None => ruleset.start(wanted.fen.as_deref()),
@@ -128,16 +123,16 @@ pub(super) struct Uploaded {
 /// checked with what it requires, on top of chess, or of the first game of the family that it is made for.
 #[utoipa::path(post, path = "/api/v1/rules", request_body = Upload, responses(
     (status = 200, description = "The findings; rules with mistakes are not stored", body = Uploaded),
-    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 403, description = "This server takes no rules from outside", body = ProblemBody),
-    (status = 409, description = "You keep 20 rule sets already, the maximum", body = ProblemBody),
+    (status = 401, description = "A token was sent, and is not that of an account", body = Problem),
+    (status = 403, description = "This server takes no rules from outside", body = Problem),
+    (status = 409, description = "You keep 20 rule sets already, the maximum", body = Problem),
 ))]
 pub(super) async fn upload(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     Owner(owner): Owner,
     Body(upload): Body<Upload>,
-) -> Result<Json<Uploaded>, Problem> {
+) -> Reply<Uploaded> {
     if !web.host.config.uploads {
         let message = "this server takes no rules from outside: it was started without --uploads";
         return Err(Problem::forbidden("uploads_off", message));

@@ -1,6 +1,8 @@
 //! The handlers' extractors: they answer what they cannot read with a problem, where axum's own extractors answer with
 //! plain text.
 
+use std::convert::Infallible;
+
 use axum::body::Bytes;
 use axum::extract::rejection::{BytesRejection, QueryRejection};
 use axum::extract::{FromRequest, FromRequestParts, Request};
@@ -15,6 +17,14 @@ use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
+
+impl FromRequestParts<Self> for Web {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(_: &mut Parts, web: &Self) -> Result<Self, Infallible> {
+        Ok(web.clone())
+    }
+}
 
 /// A body as JSON. An empty one is an empty object.
 #[derive(Debug)]

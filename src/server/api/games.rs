@@ -1,23 +1,22 @@
 //! Games: making them, playing them, asking about them.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 
-use super::USUAL_GAME;
 use super::extract::{Body, By, Query, Token};
 use super::guard::Caller;
 use super::requests::{
     Acting, After, Asking, At, Exporting, FromLine, Joining, Listing, Moving, NewGame, Ply,
 };
+use super::{Reply, USUAL_GAME};
 use crate::game::{Game, QuestionError};
 use crate::opponent::Level;
-use crate::server::ProblemBody;
 use crate::server::accounts::Account;
-use crate::server::core::{Act, Answer, Input, LogEntry, Seat, TokenHash};
+use crate::server::core::{Act, Answer, Input, LogEntry, Seat, Setup, TokenHash};
 use crate::server::ids::{new_token, random_below};
 use crate::server::limit::Cost;
 use crate::server::live::command::Lines;
@@ -42,11 +41,11 @@ const MAX_PAGE: usize = 1_000;
 /// Creates a game.
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
-    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock is not valid", body = ProblemBody),
+    (status = 401, description = "A token was sent, and is not that of an account", body = Problem),
+    (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock is not valid", body = Problem),
 ))]
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     By(account): By,
     Body(mut new): Body<NewGame>,
@@ -60,25 +59,23 @@ pub(super) async fn create(
         None => Import::default(),
         Some(text) => from_pgn(&web, text, &mut new).await?,
     };
-    let rules = new.rules.clone().unwrap_or_else(|| web.host.library.own_hash());
-    let mut options = GameOptions {
+    let setup = Setup {
         open: new.seat.is_none(),
         facts: new.facts.map(|it| it.to_string()),
         game: new.game.unwrap_or_else(|| USUAL_GAME.to_owned()),
         presets: new.presets,
         fen: new.fen,
-        rules: new.rules,
+        rules: new.rules.unwrap_or_else(|| web.host.library.own_hash()),
         clock: new.clock,
         chat: new.chat,
         listed: new.listed && new.seat.is_some(),
         rated: is_rated,
-        tournament: None,
-        seats: Vec::new(),
-        import,
+        ..Setup::default()
     };
+    let mut options = GameOptions { setup, seats: Vec::new(), import };
     let (mut seat_token, mut guest_token) = (None, None);
     if let Some(wanted) = &new.seat {
-        let names = sides(&web, &rules, &options).await?;
+        let names = sides(&web, &options.setup).await?;
         if is_rated && names.len() != 2 {
             return Err(Problem::not_rated("have two sides"));
         }
@@ -180,9 +177,10 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
 }
 
 /// The names of the sides of a game that is not created yet.
-async fn sides(web: &Web, rules: &str, options: &GameOptions) -> Result<Vec<String>, Problem> {
+async fn sides(web: &Web, setup: &Setup) -> Result<Vec<String>, Problem> {
+    let Setup { rules, game, presets, .. } = setup;
     web.host.know_rules(rules).await?;
-    let ruleset = web.host.ruleset(rules, &options.game, &options.presets).await?;
+    let ruleset = web.host.ruleset(rules, game, presets).await?;
     Ok(ruleset.sides())
 }
 
@@ -207,10 +205,7 @@ fn side_named(names: &[String], name: &str) -> Result<usize, Problem> {
 #[utoipa::path(get, path = "/api/v1/games", operation_id = "list_games", params(Listing), responses(
     (status = 200, description = "Newest first", body = Vec<Summary>),
 ))]
-pub(super) async fn list(
-    State(web): State<Web>,
-    Query(query): Query<Listing>,
-) -> Result<Json<Vec<Summary>>, Problem> {
+pub(super) async fn list(web: Web, Query(query): Query<Listing>) -> Reply<Vec<Summary>> {
     let limit = query.limit.unwrap_or(LIST).clamp(1, MAX_LIST);
     let stale = web.host.now().saturating_sub(web.host.config.abandoned);
     let list =
@@ -221,15 +216,14 @@ pub(super) async fn list(
 /// The state of a game: `moves` played, `legal` ones, the position, clocks, offers, result.
 #[utoipa::path(get, path = "/api/v1/games/{id}", params(("id" = String, Path, description = "The game"), At), responses(
     (status = 200, description = "The state as it is, or as it was after `ply` actions", body = Value),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
 pub(super) async fn state(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(at): Query<At>,
     Token(token): Token,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     web.host.know_version(&id, at.v).await?;
     let lines = Lines::Last(at.lines.unwrap_or(PAGE).min(MAX_PAGE));
     Ok(Json(web.host.state(&id, token, at.ply, lines).await?))
@@ -239,14 +233,13 @@ pub(super) async fn state(
 /// of all.
 #[utoipa::path(get, path = "/api/v1/games/{id}/lines", params(("id" = String, Path, description = "The game"), FromLine), responses(
     (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
 pub(super) async fn lines(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(query): Query<FromLine>,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     web.host.know_version(&id, query.v).await?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     Ok(Json(web.host.lines(&id, query.from, limit).await?))
@@ -255,17 +248,16 @@ pub(super) async fn lines(
 /// Takes a free seat.
 #[utoipa::path(post, path = "/api/v1/games/{id}/join", params(("id" = String, Path, description = "The game")), request_body = Joining, responses(
     (status = 200, description = "`side` and the `token` of your seat: null for an account, whose own token plays it", body = Value),
-    (status = 401, description = "A token was sent, and is not that of an account", body = ProblemBody),
-    (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = ProblemBody),
+    (status = 401, description = "A token was sent, and is not that of an account", body = Problem),
+    (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = Problem),
+    (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = Problem),
 ))]
 pub(super) async fn join(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     By(account): By,
     Body(joining): Body<Joining>,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     if let Some(account) = &account {
         may_join(&web, account, &id).await?;
     }
@@ -299,18 +291,17 @@ pub(in crate::server) async fn may_join(
 /// Plays an action. The answer is sent when it is durable.
 #[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path, description = "The game")), request_body = Moving, security(("seat" = [])), responses(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
-    (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
-    (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = ProblemBody),
-    (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = ProblemBody),
+    (status = 401, description = "The token is not that of a seat of the game", body = Problem),
+    (status = 403, description = "The seat may not do that, or not now", body = Problem),
+    (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = Problem),
+    (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = Problem),
 ))]
 pub(super) async fn play(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Token(token): Token,
     Body(Moving { uci, expected_ply, client_move_id }): Body<Moving>,
-) -> Result<Json<Answer>, Problem> {
+) -> Reply<Answer> {
     let act = Act::Move { uci, expected_ply };
     Ok(Json(web.host.step(&id, Input::Act { token, id: client_move_id, act }).await?))
 }
@@ -320,19 +311,19 @@ pub(super) async fn play(
 /// or agree), `decline` (an offer), `rematch`, `chat`, `hush` (switches the chat off, for good).
 #[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path, description = "The game"), ("act" = String, Path, description = "What is done")), request_body = Acting, security(("seat" = [])), responses(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
-    (status = 401, description = "The token is not that of a seat of the game", body = ProblemBody),
-    (status = 403, description = "The seat may not do that, or not now", body = ProblemBody),
-    (status = 404, description = "There is no such game, or no such act", body = ProblemBody),
-    (status = 409, description = "There is nothing to answer, or the game is over", body = ProblemBody),
-    (status = 422, description = "A field is missing or not valid", body = ProblemBody),
+    (status = 401, description = "The token is not that of a seat of the game", body = Problem),
+    (status = 403, description = "The seat may not do that, or not now", body = Problem),
+    (status = 404, description = "There is no such game, or no such act", body = Problem),
+    (status = 409, description = "There is nothing to answer, or the game is over", body = Problem),
+    (status = 422, description = "A field is missing or not valid", body = Problem),
 ))]
 pub(super) async fn act(
-    State(web): State<Web>,
+    web: Web,
     Path((id, act)): Path<(String, String)>,
     caller: Caller,
     Token(token): Token,
     Body(acting): Body<Acting>,
-) -> Result<Json<Answer>, Problem> {
+) -> Reply<Answer> {
     let missing = |what: &str| Problem::bad("missing_field", format!("{act} needs `{what}`"));
     let said = acting.text.filter(|it| !it.trim().is_empty());
     let wanted = match act.as_str() {
@@ -370,13 +361,12 @@ pub(super) async fn act(
 /// The events of a game: `{v, at, t, d}` each, numbered without gaps, a page at a time.
 #[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path, description = "The game"), After), responses(
     (status = 200, description = "Events in order, each with its number `v`, its kind `t` and its data `d`", body = Vec<Value>),
-    (status = 404, description = "There is no such game", body = ProblemBody),
 ))]
 pub(super) async fn events(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(After { after, limit }): Query<After>,
-) -> Result<Json<Vec<Value>>, Problem> {
+) -> Reply<Vec<Value>> {
     let limit = limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let log = web.host.log_page(&id, after, limit).await?;
     Ok(Json(log.iter().map(LogEntry::public).collect()))
@@ -385,15 +375,14 @@ pub(super) async fn events(
 /// Explains why a move is legal or a fact holds, or why not, or what holds about a square.
 #[utoipa::path(get, path = "/api/v1/games/{id}/explain", params(("id" = String, Path, description = "The game"), Asking), responses(
     (status = 200, description = "`holds`, `summary` and the `lines` of the proof; of a square its `rows`", body = Value),
-    (status = 400, description = "The question is not valid; `message` states why", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 400, description = "The question is not valid; `message` states why", body = Problem),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
 pub(super) async fn explain(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(asking): Query<Asking>,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     web.host.know_version(&id, asking.v).await?;
     let ply = asking.ply;
     let bad = |it: QuestionError| Problem::bad("bad_question", it.to_string());
@@ -419,16 +408,15 @@ pub(super) async fn explain(
 /// The actions that the computer recommends, with reasons. Refused while two people play.
 #[utoipa::path(get, path = "/api/v1/games/{id}/advice", params(("id" = String, Path, description = "The game"), Ply), responses(
     (status = 200, description = "The best actions first, three at most: `uci`, `san`, the `chance` to win in percent, `reasons`", body = Vec<Value>),
-    (status = 403, description = "Two people play this game, and it is not over", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
+    (status = 403, description = "Two people play this game, and it is not over", body = Problem),
 ))]
 pub(super) async fn advice(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     Path(id): Path<String>,
     Query(Ply { ply }): Query<Ply>,
     Token(token): Token,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     web.admit(&caller, Cost::Compiling)?;
     Ok(Json(json!(web.host.advice(&id, token, ply).await?)))
 }
@@ -440,12 +428,11 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
     (status = 200, description = "The text", content(
         (String = "application/x-chess-pgn"), (String = "text/plain"), (Value = "application/json"), (String = "application/x-ndjson"),
     )),
-    (status = 400, description = "There is no such format", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = ProblemBody),
+    (status = 400, description = "There is no such format", body = Problem),
+    (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
 pub(super) async fn export(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(query): Query<Exporting>,
 ) -> Result<Response, Problem> {

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 
-use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, Request};
 use axum::http::header::{CONTENT_TYPE, HOST, ORIGIN};
 use axum::http::request::Parts;
 use axum::http::{Extensions, HeaderMap, HeaderValue, Method, StatusCode};
@@ -25,11 +25,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       frame-ancestors ";
 
 /// Adds to every answer the headers that keep a browser safe, and logs the request.
-pub(super) async fn add_security_headers(
-    State(web): State<Web>,
-    request: Request,
-    next: Next,
-) -> Response {
+pub(super) async fn add_security_headers(web: Web, request: Request, next: Next) -> Response {
     // Headers and bodies may hold secrets, so only the path is logged.
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let started = std::time::Instant::now();
@@ -50,7 +46,7 @@ pub(super) async fn add_security_headers(
 }
 
 /// Lets a request through if it is for this server, from an origin that may use it, and within its rate.
-pub(super) async fn check(State(web): State<Web>, request: Request, next: Next) -> Response {
+pub(super) async fn check(web: Web, request: Request, next: Next) -> Response {
     let address = request.uri().clone();
     match refuse(&web, &request) {
         Err(problem) => lichess::unhandled(address.path(), problem),

@@ -14,18 +14,18 @@ mod uploads;
 
 use std::time::Duration;
 
-use axum::Router;
 use axum::extract::DefaultBodyLimit;
 use axum::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::from_fn_with_state;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use axum::{Json, Router};
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 use tower_http::timeout::TimeoutLayer;
 use utoipa::OpenApi;
-use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -34,9 +34,12 @@ pub(super) use catalogue::fit;
 
 use super::lichess;
 use super::names::Names;
-use super::problem::{Problem, ProblemBody};
+use super::problem::Problem;
 use super::web::Web;
 use super::{page, socket};
+
+/// The answer of most handlers.
+type Reply<T> = Result<Json<T>, Problem>;
 
 /// Maximum number of bytes of a body, unless its route has another.
 const BODY: usize = 64 * 1024;
@@ -58,7 +61,7 @@ const PREFLIGHT: Duration = Duration::from_secs(3600);
     servers((url = "/", description = "This server")),
     modifiers(&Tokens),
     paths(socket::open),
-    components(schemas(ProblemBody, socket::FromClient, socket::FromServer))
+    components(schemas(Problem, socket::FromClient, socket::FromServer))
 )]
 struct Description;
 
@@ -78,18 +81,33 @@ impl utoipa::Modify for Tokens {
     }
 }
 
-/// Adds to every operation the answer to a request that is refused for a reason that it has in common with others: it
-/// cannot be read, names a game that there is not, has a token of nobody, or comes too often.
+/// The address that names a thing, and the answer where there is none, unless the operation has one of its own.
+const MISSING: [(&str, &str); 3] = [
+    ("/api/v1/games/{id}", "There is no such game"),
+    ("/api/v1/studies/{study}", "There is no such study"),
+    ("/api/v1/tournaments/{tournament}", "There is no such tournament"),
+];
+
+/// Adds to every operation the answers to requests that are refused for a reason that it has in common with others: the
+/// token is of no account, the address names what there is not; and any other reason, such as that a request cannot be
+/// read, has a token of nobody, or comes too often.
 fn describe_problems(description: &mut utoipa::openapi::OpenApi) {
-    let body = Content::new(Some(Ref::from_schema_name("ProblemBody")));
-    let problem = ResponseBuilder::new()
-        .description("Any other refusal")
-        .content("application/json", body)
-        .build();
-    for item in description.paths.paths.values_mut() {
+    let problem = |description: &str| {
+        let body = Content::new(Some(Ref::from_schema_name("ProblemBody")));
+        ResponseBuilder::new().description(description).content("application/json", body).build()
+    };
+    let account = SecurityRequirement::new("account", Vec::<String>::new());
+    for (path, item) in &mut description.paths.paths {
         for operation in [&mut item.get, &mut item.post, &mut item.delete].into_iter().flatten() {
             let responses = &mut operation.responses.responses;
-            responses.insert("default".to_owned(), problem.clone().into());
+            responses.insert("default".to_owned(), problem("Any other refusal").into());
+            if operation.security.iter().flatten().any(|it| *it == account) {
+                let refusal = problem("The token is not that of an account");
+                responses.insert("401".to_owned(), refusal.into());
+            }
+            if let Some((_, none)) = MISSING.iter().find(|it| path.starts_with(it.0)) {
+                responses.entry("404".to_owned()).or_insert_with(|| problem(none).into());
+            }
         }
     }
 }

@@ -1,6 +1,5 @@
 //! Endpoints for operators of the server.
 
-use axum::extract::State;
 use axum::http::StatusCode;
 
 use crate::server::problem::Problem;
@@ -15,9 +14,9 @@ pub(super) async fn healthz() -> &'static str {
 /// The server accepts games: it is not about to stop, and the store can be written.
 #[utoipa::path(get, path = "/readyz", responses(
     (status = 200, description = "It accepts games: `ready`", body = String),
-    (status = 503, description = "It is about to stop, or cannot store anything", body = crate::server::ProblemBody),
+    (status = 503, description = "It is about to stop, or cannot store anything", body = Problem),
 ))]
-pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Problem> {
+pub(super) async fn readyz(web: Web) -> Result<&'static str, Problem> {
     if web.host.is_draining() {
         let message = "the server is about to stop";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message));
@@ -27,6 +26,6 @@ pub(super) async fn readyz(State(web): State<Web>) -> Result<&'static str, Probl
 }
 
 /// Counters, in the text form that Prometheus reads. They have a listener of their own.
-pub(super) async fn metrics(State(web): State<Web>) -> String {
+pub(super) async fn metrics(web: Web) -> String {
     web.host.metrics.text(web.host.live_games(), web.limits.open.taken())
 }

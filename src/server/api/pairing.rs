@@ -1,13 +1,12 @@
 //! Pairing over HTTP, and the leaders of a rule set.
 
 use axum::Json;
-use axum::extract::State;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::Reply;
 use super::extract::{Body, Query};
 use super::guard::Caller;
-use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::pairing::{Paired, Pairing};
@@ -20,16 +19,15 @@ use crate::server::web::Web;
 /// is the same game, until an opponent is found.
 #[utoipa::path(post, path = "/api/v1/pairings", operation_id = "pair", security(("account" = [])), request_body = Pairing, responses(
     (status = 200, description = "The game, and whether an opponent is there", body = Paired),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 409, description = "The account was made by an earlier version", body = ProblemBody),
-    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock is not valid", body = ProblemBody),
+    (status = 409, description = "The account was made by an earlier version", body = Problem),
+    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock is not valid", body = Problem),
 ))]
 pub(super) async fn pair(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     account: Account,
     Body(wanted): Body<Pairing>,
-) -> Result<Json<Paired>, Problem> {
+) -> Reply<Paired> {
     web.admit(&caller, Cost::Game)?;
     Ok(Json(web.pair(&account, wanted).await?))
 }
@@ -46,9 +44,9 @@ pub(super) struct Leading {
     (status = 200, description = "50 accounts at most", body = Vec<Leader>),
 ))]
 pub(super) async fn leaders(
-    State(web): State<Web>,
+    web: Web,
     Query(Leading { rules }): Query<Leading>,
-) -> Result<Json<Vec<Leader>>, Problem> {
+) -> Reply<Vec<Leader>> {
     let now = web.host.now();
     Ok(Json(web.host.reads().ask(move |store| rating::leaders(store, &rules, now)).await?))
 }

@@ -6,17 +6,16 @@
 use std::sync::Arc;
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::USUAL_GAME;
 use super::extract::Body;
 use super::guard::Caller;
-use crate::server::ProblemBody;
+use super::{Reply, USUAL_GAME};
 use crate::server::accounts::Account;
 use crate::server::begin::start;
 use crate::server::board::Board;
@@ -26,7 +25,7 @@ use crate::server::ids::new_id;
 use crate::server::limit::Cost;
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
-use crate::server::store::{Change, Store, StoreError, edited};
+use crate::server::store::{Change, Store, StoreError};
 use crate::server::study_pgn::{self, Outline, rules_changed};
 use crate::server::study_tree::{DEPTH, Study, full, printable};
 use crate::server::web::Web;
@@ -146,14 +145,13 @@ pub(super) struct NewStudy {
 /// Creates a study.
 #[utoipa::path(post, path = "/api/v1/studies", operation_id = "create_study", security(("account" = [])), request_body = NewStudy, responses(
     (status = 201, description = "The study; `/study/ID` shows it", body = Study),
-    (status = 400, description = "The title is too long", body = ProblemBody),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "There is no such game", body = ProblemBody),
-    (status = 409, description = "The game is not over, or the account has 50 studies, the maximum", body = ProblemBody),
-    (status = 422, description = "The game or its presets cannot be loaded, the presets were changed during the game, or the PGN cannot be read: the message names the line", body = ProblemBody),
+    (status = 400, description = "The title is too long", body = Problem),
+    (status = 404, description = "There is no such game", body = Problem),
+    (status = 409, description = "The game is not over, or the account has 50 studies, the maximum", body = Problem),
+    (status = 422, description = "The game or its presets cannot be loaded, the presets were changed during the game, or the PGN cannot be read: the message names the line", body = Problem),
 ))]
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     account: Account,
     Body(new): Body<NewStudy>,
@@ -264,12 +262,8 @@ async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
 /// Your studies.
 #[utoipa::path(get, path = "/api/v1/studies", operation_id = "own_studies", security(("account" = [])), responses(
     (status = 200, description = "The studies of the account whose token is sent", body = Vec<ListedStudy>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
 ))]
-pub(super) async fn list(
-    State(web): State<Web>,
-    account: Account,
-) -> Result<Json<Vec<ListedStudy>>, Problem> {
+pub(super) async fn list(web: Web, account: Account) -> Reply<Vec<ListedStudy>> {
     let prefix = list_key(&account.id(), "");
     let list = move |store: &mut dyn Store| {
         let found = store.records(&prefix, "", STUDIES)?;
@@ -285,25 +279,17 @@ pub(super) async fn list(
 /// A study, for anyone with its link.
 #[utoipa::path(get, path = "/api/v1/studies/{study}", operation_id = "study", params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "The whole study", body = Study),
-    (status = 404, description = "There is no such study", body = ProblemBody),
 ))]
-pub(super) async fn show(
-    State(web): State<Web>,
-    Path(id): Path<String>,
-) -> Result<Json<Study>, Problem> {
+pub(super) async fn show(web: Web, Path(id): Path<String>) -> Reply<Study> {
     Ok(Json(study(&web, &id).await?))
 }
 
 /// A study as PGN, with its variations and comments.
 #[utoipa::path(get, path = "/api/v1/studies/{study}/pgn", operation_id = "study_pgn", params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "The text", body = String, content_type = "application/x-chess-pgn"),
-    (status = 404, description = "There is no such study", body = ProblemBody),
-    (status = 422, description = "Its game has more than two sides", body = ProblemBody),
+    (status = 422, description = "Its game has more than two sides", body = Problem),
 ))]
-pub(super) async fn pgn(
-    State(web): State<Web>,
-    Path(id): Path<String>,
-) -> Result<Response, Problem> {
+pub(super) async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Problem> {
     let mut study = study(&web, &id).await?;
     if let Some(facts) = study.facts.take() {
         let Study { rules, game, presets, .. } = &study;
@@ -315,15 +301,9 @@ pub(super) async fn pgn(
 /// Removes a study.
 #[utoipa::path(delete, path = "/api/v1/studies/{study}", operation_id = "remove_study", security(("account" = [])), params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "It is removed: `study` is its id", body = Value),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account owns it", body = ProblemBody),
-    (status = 404, description = "There is no such study", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = Problem),
 ))]
-pub(super) async fn remove(
-    State(web): State<Web>,
-    account: Account,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
+pub(super) async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
     let remove = move |store: &mut dyn Store| {
         let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
         check_owner(&study, &account)?;
@@ -341,13 +321,10 @@ pub(super) async fn remove(
 /// The position after an action of a study, or its start position for 0.
 #[utoipa::path(get, path = "/api/v1/studies/{study}/nodes/{node}", operation_id = "study_position", params(("study" = String, Path, description = "The study"), ("node" = u32, Path, description = "The number of an action")), responses(
     (status = 200, description = "`position`, as in the state of a game, and `result` in words, if the game is over there", body = Value),
-    (status = 400, description = "`node` is not a number", body = ProblemBody),
-    (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
+    (status = 400, description = "`node` is not a number", body = Problem),
+    (status = 404, description = "There is no such study, or no such action in it", body = Problem),
 ))]
-pub(super) async fn position(
-    State(web): State<Web>,
-    Path((id, node)): Path<(String, String)>,
-) -> Result<Json<Value>, Problem> {
+pub(super) async fn position(web: Web, Path((id, node)): Path<(String, String)>) -> Reply<Value> {
     let node = number(&node)?;
     let study = study(&web, &id).await?;
     let (mut board, _) = web.host.replayed(&study, study.path(node)?).await?;
@@ -370,16 +347,15 @@ fn number(text: &str) -> Result<u32, Problem> {
 /// Removes an action and all that follow it.
 #[utoipa::path(delete, path = "/api/v1/studies/{study}/nodes/{node}", operation_id = "remove_from_study", security(("account" = [])), params(("study" = String, Path, description = "The study"), ("node" = u32, Path, description = "The number of an action")), responses(
     (status = 200, description = "The study without the removed actions", body = Study),
-    (status = 400, description = "`node` is not a number", body = ProblemBody),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account owns it", body = ProblemBody),
-    (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
+    (status = 400, description = "`node` is not a number", body = Problem),
+    (status = 403, description = "Another account owns it", body = Problem),
+    (status = 404, description = "There is no such study, or no such action in it", body = Problem),
 ))]
 pub(super) async fn cut(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Path((id, node)): Path<(String, String)>,
-) -> Result<Json<Study>, Problem> {
+) -> Reply<Study> {
     let node = number(&node)?;
     let (study, ()) = change(&web, account, id, move |study| study.remove(node)).await?;
     Ok(Json(study))
@@ -405,18 +381,17 @@ pub(super) struct Added {
 /// Adds an action after another one, as a new variation if a different action follows there already.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/moves", operation_id = "study_move", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyMove, responses(
     (status = 200, description = "The study with the added action", body = Added),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account owns it", body = ProblemBody),
-    (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
-    (status = 409, description = "The study is full", body = ProblemBody),
-    (status = 422, description = "Not legal there; `because` explains why", body = ProblemBody),
+    (status = 403, description = "Another account owns it", body = Problem),
+    (status = 404, description = "There is no such study, or no such action in it", body = Problem),
+    (status = 409, description = "The study is full", body = Problem),
+    (status = 422, description = "Not legal there; `because` explains why", body = Problem),
 ))]
 pub(super) async fn play(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Path(id): Path<String>,
     Body(StudyMove { after, uci }): Body<StudyMove>,
-) -> Result<Json<Added>, Problem> {
+) -> Reply<Added> {
     let study = study(&web, &id).await?;
     let mut path = study.path(after)?;
     Study::check_depth(path.len())?;
@@ -445,18 +420,17 @@ pub(super) struct StudyComment {
 /// Sets the comment on the position after an action.
 #[utoipa::path(post, path = "/api/v1/studies/{study}/comments", operation_id = "study_comment", security(("account" = [])), params(("study" = String, Path, description = "The study")), request_body = StudyComment, responses(
     (status = 200, description = "The study with the comment", body = Study),
-    (status = 400, description = "The comment is too long", body = ProblemBody),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account owns it", body = ProblemBody),
-    (status = 404, description = "There is no such study, or no such action in it", body = ProblemBody),
-    (status = 409, description = "The study is full", body = ProblemBody),
+    (status = 400, description = "The comment is too long", body = Problem),
+    (status = 403, description = "Another account owns it", body = Problem),
+    (status = 404, description = "There is no such study, or no such action in it", body = Problem),
+    (status = 409, description = "The study is full", body = Problem),
 ))]
 pub(super) async fn comment(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Path(id): Path<String>,
     Body(StudyComment { node, text }): Body<StudyComment>,
-) -> Result<Json<Study>, Problem> {
+) -> Reply<Study> {
     let (study, ()) =
         change(&web, account, id, move |study| study.set_comment(node, &text)).await?;
     Ok(Json(study))
@@ -500,15 +474,13 @@ async fn change<T: Send + 'static>(
     edit: impl Fn(&mut Study) -> Result<T, Problem> + Send + 'static,
 ) -> Result<(Study, T), Problem> {
     let change = move |store: &mut dyn Store| {
-        edited(store, busy, |store| {
-            let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
-            check_owner(&study, &account)?;
-            let done = edit(&mut study)?;
-            let to = Some(study.text()?);
-            Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
-        })
+        let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
+        check_owner(&study, &account)?;
+        let done = edit(&mut study)?;
+        let to = Some(study.text()?);
+        Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
     };
-    web.host.reads().request(change).await
+    web.host.reads().edit(busy, change).await
 }
 
 fn check_owner(study: &Study, account: &Account) -> Result<(), Problem> {

@@ -1,23 +1,22 @@
 //! Tournaments over HTTP: creating, viewing, joining, withdrawing, starting and ending.
 
 use axum::Json;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
 
-use super::USUAL_GAME;
 use super::extract::{Body, Query};
 use super::guard::Caller;
-use crate::server::ProblemBody;
+use super::{Reply, USUAL_GAME};
 use crate::server::accounts::Account;
 use crate::server::core::Control;
 use crate::server::ids::{new_id, new_token};
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::rating;
-use crate::server::store::{Change, Store, edited};
+use crate::server::store::{Change, Store};
 use crate::server::study_tree::printable;
 use crate::server::time::DAY;
 use crate::server::tournament::records::{
@@ -79,13 +78,12 @@ pub(super) struct NewTournament {
 /// Creates a tournament. Its maker does not play unless they join.
 #[utoipa::path(post, path = "/api/v1/tournaments", operation_id = "create_tournament", security(("account" = [])), request_body = NewTournament, responses(
     (status = 201, description = "The tournament; `/tournament/ID` shows it", body = Tournament),
-    (status = 400, description = "Its title is too long", body = ProblemBody),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 409, description = "The account has 3 tournaments that are not over, or the server has 50: the maximum", body = ProblemBody),
-    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock, the length or `starts` is out of range", body = ProblemBody),
+    (status = 400, description = "Its title is too long", body = Problem),
+    (status = 409, description = "The account has 3 tournaments that are not over, or the server has 50: the maximum", body = Problem),
+    (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock, the length or `starts` is out of range", body = Problem),
 ))]
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     account: Account,
     Body(new): Body<NewTournament>,
@@ -159,7 +157,7 @@ fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<(), Problem> {
 #[utoipa::path(get, path = "/api/v1/tournaments", operation_id = "tournaments", responses(
     (status = 200, description = "The tournaments", body = Vec<Listed>),
 ))]
-pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Problem> {
+pub(super) async fn list(web: Web) -> Reply<Vec<Listed>> {
     let list = |store: &mut dyn Store| {
         let mut found = store.records(LIVE_PREFIX, "", LIVE)?;
         found.extend(store.records(OVER_PREFIX, "", LISTED_OVER)?);
@@ -180,12 +178,8 @@ pub(super) async fn list(State(web): State<Web>) -> Result<Json<Vec<Listed>>, Pr
 /// A tournament: its standings, and the games under way.
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}", operation_id = "tournament", params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "Everything except the games that are over", body = Tournament),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
 ))]
-pub(super) async fn show(
-    State(web): State<Web>,
-    Path(id): Path<String>,
-) -> Result<Json<Tournament>, Problem> {
+pub(super) async fn show(web: Web, Path(id): Path<String>) -> Reply<Tournament> {
     let now = web.host.now();
     let look = move |store: &mut dyn Store| {
         let (_, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
@@ -213,13 +207,12 @@ pub(super) struct FromNumber {
 /// later.
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}/games", operation_id = "tournament_games", params(("tournament" = String, Path, description = "The tournament"), FromNumber), responses(
     (status = 200, description = "The games", body = Vec<Counted>),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
 ))]
 pub(super) async fn games(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(FromNumber { from, limit }): Query<FromNumber>,
-) -> Result<Json<Vec<Counted>>, Problem> {
+) -> Reply<Vec<Counted>> {
     let limit = limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     let list = move |store: &mut dyn Store| {
         let after = from.checked_sub(1).map(|it| game_key(&id, it)).unwrap_or_default();
@@ -235,15 +228,9 @@ pub(super) async fn games(
 /// Joins a tournament, before it begins or while it is under way; a player who has withdrawn can join again.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/join", operation_id = "join_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament with its new player", body = Tournament),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version", body = ProblemBody),
+    (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version", body = Problem),
 ))]
-pub(super) async fn join(
-    State(web): State<Web>,
-    account: Account,
-    Path(id): Path<String>,
-) -> Result<Json<Tournament>, Problem> {
+pub(super) async fn join(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     account.can_count()?;
     change(&web, &id, move |store, table, now| {
         let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
@@ -256,15 +243,13 @@ pub(super) async fn join(
 /// Withdraws from a tournament: the player is no longer paired. A game under way goes on.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/withdraw", operation_id = "leave_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament", body = Tournament),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It is over, or the account has not joined it", body = ProblemBody),
+    (status = 409, description = "It is over, or the account has not joined it", body = Problem),
 ))]
 pub(super) async fn withdraw(
-    State(web): State<Web>,
+    web: Web,
     account: Account,
     Path(id): Path<String>,
-) -> Result<Json<Tournament>, Problem> {
+) -> Reply<Tournament> {
     let player = account.id();
     change(&web, &id, move |_, table, _| table.withdraw(&player)).await
 }
@@ -272,17 +257,15 @@ pub(super) async fn withdraw(
 /// Starts a tournament, before its time if it has one.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/start", operation_id = "start_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament with its first games", body = Tournament),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account made it", body = ProblemBody),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It has already begun, or fewer than two players have joined", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = Problem),
+    (status = 409, description = "It has already begun, or fewer than two players have joined", body = Problem),
 ))]
 pub(super) async fn start(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     account: Account,
     Path(id): Path<String>,
-) -> Result<Json<Tournament>, Problem> {
+) -> Reply<Tournament> {
     web.admit(&caller, Cost::Game)?;
     let maker = account.id();
     let start = move |_: &mut dyn Store, table: &mut Table, now: u64| {
@@ -300,16 +283,10 @@ pub(super) async fn start(
 /// Ends a tournament early: there are no more pairings; games under way are played to their end, and count.
 #[utoipa::path(post, path = "/api/v1/tournaments/{tournament}/end", operation_id = "end_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "The tournament: over, or with `ends` and the games that are still played", body = Tournament),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account made it", body = ProblemBody),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It has not begun, or is over", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = Problem),
+    (status = 409, description = "It has not begun, or is over", body = Problem),
 ))]
-pub(super) async fn end(
-    State(web): State<Web>,
-    account: Account,
-    Path(id): Path<String>,
-) -> Result<Json<Tournament>, Problem> {
+pub(super) async fn end(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     let maker = account.id();
     let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
         check_owner(table, &maker)?;
@@ -325,34 +302,26 @@ pub(super) async fn end(
 /// Removes a tournament that has not begun.
 #[utoipa::path(delete, path = "/api/v1/tournaments/{tournament}", operation_id = "remove_tournament", security(("account" = [])), params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "It is removed: `tournament` is its id", body = Value),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 403, description = "Another account made it", body = ProblemBody),
-    (status = 404, description = "There is no such tournament", body = ProblemBody),
-    (status = 409, description = "It has begun and cannot be removed", body = ProblemBody),
+    (status = 403, description = "Another account made it", body = Problem),
+    (status = 409, description = "It has begun and cannot be removed", body = Problem),
 ))]
-pub(super) async fn remove(
-    State(web): State<Web>,
-    account: Account,
-    Path(id): Path<String>,
-) -> Result<Json<Value>, Problem> {
+pub(super) async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
     let maker = account.id();
     let remove = move |store: &mut dyn Store| {
-        edited(store, busy, |store| {
-            let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
-            check_owner(&table, &maker)?;
-            if table.phase != Phase::Open {
-                let message = "the tournament has begun and cannot be removed: end it instead";
-                return Err(Problem::conflict("tournament_began", message));
-            }
-            let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
-            for key in [live_key(&id), own_key(&maker, &id)] {
-                let from = store.record(&key)?;
-                gone.push(Change { key, from, to: None });
-            }
-            Ok((Json(json!({ "tournament": id })), gone))
-        })
+        let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
+        check_owner(&table, &maker)?;
+        if table.phase != Phase::Open {
+            let message = "the tournament has begun and cannot be removed: end it instead";
+            return Err(Problem::conflict("tournament_began", message));
+        }
+        let mut gone = vec![Change { key: key(&id), from: Some(before), to: None }];
+        for key in [live_key(&id), own_key(&maker, &id)] {
+            let from = store.record(&key)?;
+            gone.push(Change { key, from, to: None });
+        }
+        Ok((Json(json!({ "tournament": id })), gone))
     };
-    web.host.reads().request(remove).await
+    web.host.reads().edit(busy, remove).await
 }
 
 /// Makes an edit of a tournament, which may refuse it. Returns the tournament after it.
@@ -360,21 +329,16 @@ async fn change(
     web: &Web,
     id: &str,
     edit: impl Fn(&mut dyn Store, &mut Table, u64) -> Result<(), Problem> + Send + 'static,
-) -> Result<Json<Tournament>, Problem> {
+) -> Reply<Tournament> {
     let (id, now) = (id.to_owned(), web.host.now());
     let change = move |store: &mut dyn Store| {
-        edited(store, busy, |store| {
-            let (before, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
-            let was = table.clone();
-            edit(store, &mut table, now)?;
-            let all = match table == was {
-                true => Vec::new(),
-                false => changes(store, &id, before, &table, &[])?,
-            };
-            Ok((Json(table.view(&id, now)), all))
-        })
+        let (before, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
+        let was = table.clone();
+        edit(store, &mut table, now)?;
+        let all = if table == was { Vec::new() } else { changes(store, &id, before, &table, &[])? };
+        Ok((Json(table.view(&id, now)), all))
     };
-    web.host.reads().request(change).await
+    web.host.reads().edit(busy, change).await
 }
 
 fn check_owner(table: &Table, maker: &str) -> Result<(), Problem> {

@@ -4,15 +4,13 @@
 //! the store lasts.
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path, State};
+use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
-use serde::Serialize;
 use serde_json::{Value, json};
-use utoipa::ToSchema;
 
+use super::Reply;
 use super::extract::bearer;
 use super::guard::Caller;
-use crate::server::ProblemBody;
 use crate::server::accounts::Account;
 use crate::server::problem::Problem;
 use crate::server::store::{Store, Upload};
@@ -39,44 +37,28 @@ impl FromRequestParts<Web> for Owner {
     }
 }
 
-/// A rule set that an account or a network keeps.
-#[derive(Debug, Serialize, ToSchema)]
-pub(super) struct OwnRules {
-    /// The id to make games with.
-    rules: String,
-    /// The name of the game or preset that the text defines.
-    name: Option<String>,
-    /// When it was kept, in milliseconds since 1970.
-    at: u64,
-}
-
 /// The rule sets that you keep, the oldest first: those of the account whose token is sent, else those
 /// uploaded from your network without a token.
 #[utoipa::path(get, path = "/api/v1/rules", operation_id = "list_rules", responses(
-    (status = 200, description = "The rule sets that you keep, oldest first", body = Vec<OwnRules>),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
+    (status = 200, description = "The rule sets that you keep, oldest first", body = Vec<Upload>),
+    (status = 401, description = "The token is not that of an account", body = Problem),
 ))]
-pub(super) async fn list(
-    State(web): State<Web>,
-    Owner(owner): Owner,
-) -> Result<Json<Vec<OwnRules>>, Problem> {
-    let found = web.host.reads().ask(move |store| store.uploads(&owner)).await?;
-    let own = |it: Upload| OwnRules { rules: it.rules, name: it.name, at: it.at };
-    Ok(Json(found.into_iter().map(own).collect()))
+pub(super) async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
+    Ok(Json(web.host.reads().ask(move |store| store.uploads(&owner)).await?))
 }
 
 /// Removes a rule set from the list of those that you keep, to make room for another. Games that were made
 /// with it go on.
 #[utoipa::path(delete, path = "/api/v1/rules/{rules}", operation_id = "remove_rules", params(("rules" = String, Path, description = "The id of a rule set")), responses(
     (status = 200, description = "It is removed from the list: `rules` is its id", body = Value),
-    (status = 401, description = "The token is not that of an account", body = ProblemBody),
-    (status = 404, description = "It is not on your list", body = ProblemBody),
+    (status = 401, description = "The token is not that of an account", body = Problem),
+    (status = 404, description = "It is not on your list", body = Problem),
 ))]
 pub(super) async fn remove(
-    State(web): State<Web>,
+    web: Web,
     Owner(owner): Owner,
     Path(rules): Path<String>,
-) -> Result<Json<Value>, Problem> {
+) -> Reply<Value> {
     let remove = move |store: &mut dyn Store| match store.drop_upload(&owner, &rules)? {
         true => Ok(Json(json!({ "rules": rules }))),
         false => {

@@ -1,11 +1,11 @@
 //! Accounts in lichess' form.
 
 use axum::Json;
-use axum::extract::{FromRequestParts, State};
+use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::{LichessProblem, ok};
+use super::{LichessProblem, Reply, ok};
 use crate::server::accounts::{self, by_name, by_token, is_bot, is_closed};
 use crate::server::api::accounts::no_user;
 use crate::server::api::guard::Caller;
@@ -49,10 +49,7 @@ pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     web.host.reads().request(look).await
 }
 
-pub(super) async fn show(
-    State(web): State<Web>,
-    account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn show(web: Web, account: Account) -> Reply {
     let title = title(&web, &account.id()).await?;
     Ok(Json(json!({ "id": account.id(), "username": account.name, "title": title, "perfs": {} })))
 }
@@ -64,10 +61,7 @@ pub(super) async fn title(web: &Web, id: &str) -> Result<Option<&'static str>, P
 }
 
 /// Marks an account as played by a program, permanently.
-pub(super) async fn upgrade(
-    State(web): State<Web>,
-    account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn upgrade(web: Web, account: Account) -> Reply {
     web.mark_as_bot(&account).await?;
     Ok(ok())
 }
@@ -78,11 +72,7 @@ const TOKENS: usize = 1000;
 pub(super) const TOKENS_BODY: usize = 80 * TOKENS;
 
 /// The accounts of comma-separated tokens.
-pub(super) async fn test_tokens(
-    State(web): State<Web>,
-    caller: Caller,
-    body: String,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn test_tokens(web: Web, caller: Caller, body: String) -> Reply {
     // Each token is looked up, so a request is as dear as one that compiles rules.
     web.admit(&caller, Cost::Compiling)?;
     let tokens: Vec<&str> = body.split(',').map(str::trim).collect();

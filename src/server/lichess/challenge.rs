@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, Query};
 use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use super::account::{Account, find};
 use super::challenges::Challenge;
 use super::terms::Terms;
 use super::words::{color, color_of, fields};
-use super::{LichessProblem, computer, ok};
+use super::{Reply, computer, ok};
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::Input;
@@ -24,13 +24,13 @@ use crate::server::problem::Problem;
 use crate::server::web::{Web, to_the_end};
 
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     Path(user): Path<String>,
     caller: Caller,
     from: Account,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Json<Value>, LichessProblem> {
+) -> Reply {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&from.id(), Cost::Game)?;
     let fields = fields(&headers, &body)?;
@@ -57,18 +57,14 @@ pub(super) async fn create(
 }
 
 /// Makes a game with two free seats, for the first two players who accept it here or on the page.
-pub(super) async fn open(
-    State(web): State<Web>,
-    caller: Caller,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn open(web: Web, caller: Caller, headers: HeaderMap, body: Bytes) -> Reply {
     web.admit(&caller, Cost::Game)?;
     let terms = Terms::read(&web, &fields(&headers, &body)?).await?;
     if terms.rated {
         return Err(Problem::not_rated("be between two accounts: challenge one").into());
     }
-    let id = web.host.create(terms.options(Vec::new())).await?;
+    let options = terms.options(web.host.library.own_hash(), Vec::new());
+    let id = web.host.create(options).await?;
     let mut body = terms.body(&id);
     body["challenger"] = Value::Null;
     body["destUser"] = Value::Null;
@@ -93,13 +89,7 @@ pub(super) struct Wanted {
 }
 
 /// Takes a free seat of a game. `none` is the problem if there is no such game.
-async fn take_seat(
-    web: &Web,
-    id: &str,
-    wanted: Wanted,
-    account: Account,
-    none: Problem,
-) -> Result<Json<Value>, LichessProblem> {
+async fn take_seat(web: &Web, id: &str, wanted: Wanted, account: Account, none: Problem) -> Reply {
     let side = match wanted.color.as_deref() {
         Some("white") => Some(0),
         Some("black") => Some(1),
@@ -125,30 +115,26 @@ async fn take_seat(
 
 /// Accepts a challenge, or takes a free seat of the game with this id.
 pub(super) async fn accept(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     Query(wanted): Query<Wanted>,
     caller: Caller,
     account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+) -> Reply {
     web.admit(&caller, Cost::Game)?;
     web.admit_account(&account.id(), Cost::Game)?;
     // If the client goes away, a challenge that was taken still leads to a game, or is put back.
     to_the_end(accepted(web, id, wanted, account)).await
 }
 
-async fn accepted(
-    web: Web,
-    id: String,
-    wanted: Wanted,
-    account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+async fn accepted(web: Web, id: String, wanted: Wanted, account: Account) -> Reply {
     let challenge = match take(&web, &id, |it| it.is_for(&account.id())) {
         Ok(challenge) => challenge,
         Err(none) => return take_seat(&web, &id, wanted, account, none).await,
     };
     // The game has the challenge's id, as clients expect.
-    if let Err(problem) = web.host.create_as(&id, challenge.options()).await {
+    let options = challenge.options(web.host.library.own_hash());
+    if let Err(problem) = web.host.create_as(&id, options).await {
         // The challenge can be accepted later, when the obstacle is gone.
         lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());
@@ -160,11 +146,7 @@ async fn accepted(
 }
 
 /// Removes a challenge: its recipient declines it, or the challenger withdraws it.
-pub(super) async fn remove(
-    State(web): State<Web>,
-    Path(id): Path<String>,
-    account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn remove(web: Web, Path(id): Path<String>, account: Account) -> Reply {
     let user = account.id();
     let challenge = take(&web, &id, |it| it.is_for(&user) || it.from.id() == user)?;
     let kind = if challenge.is_for(&user) { "challengeDeclined" } else { "challengeCanceled" };

@@ -93,9 +93,9 @@ impl Challenge {
         body
     }
 
-    pub(super) fn options(&self) -> GameOptions {
+    pub(super) fn options(&self, rules: String) -> GameOptions {
         let seat = usize::from(self.color == "black");
-        self.terms.options(vec![(seat, self.from.seat()), (1 - seat, self.to.seat())])
+        self.terms.options(rules, vec![(seat, self.from.seat()), (1 - seat, self.to.seat())])
     }
 }
 

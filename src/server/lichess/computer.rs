@@ -5,7 +5,6 @@
 
 use axum::Json;
 use axum::body::Bytes;
-use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Map, Value, json};
 
@@ -33,7 +32,7 @@ pub(super) fn level_of(name: &str) -> Option<Level> {
 
 /// A game against the computer, at the `level` that is asked for.
 pub(super) async fn create(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     from: Account,
     headers: HeaderMap,
@@ -91,7 +90,8 @@ async fn begin(
     body["challenger"] = person(from);
     body["color"] = json!(color);
     body["finalColor"] = json!(color);
-    web.host.create_as(&id, terms.options(seats)).await?;
+    let options = terms.options(web.host.library.own_hash(), seats);
+    web.host.create_as(&id, options).await?;
     web.challenges.begin(&id, &[(from.id(), color)]);
     Ok(body)
 }

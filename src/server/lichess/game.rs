@@ -1,8 +1,7 @@
 //! One game in lichess' form.
 
-use axum::Json;
 use axum::body::Bytes;
-use axum::extract::{Path, State};
+use axum::extract::Path;
 use axum::http::header;
 use axum::response::Response;
 use serde_json::{Value, json};
@@ -11,7 +10,7 @@ use super::account::{Account, title};
 use super::challenges::{Listener, line};
 use super::stream::lines;
 use super::words::{color_of, form, speed, variant};
-use super::{LichessProblem, ok};
+use super::{LichessProblem, Reply, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
 use crate::server::live::Feed;
@@ -21,7 +20,7 @@ use crate::server::web::Web;
 
 /// The whole game first, then its state after every event; the stream ends with the game.
 pub(super) async fn stream(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
     caller: Caller,
     account: Account,
@@ -185,30 +184,25 @@ fn status(result: &Value) -> &'static str {
     }
 }
 
-async fn step(
-    web: &Web,
-    id: &str,
-    account: Account,
-    act: Act,
-) -> Result<Json<Value>, LichessProblem> {
+async fn step(web: &Web, id: &str, account: Account, act: Act) -> Reply {
     web.host.step(id, Input::act(account.token.clone(), act)).await?;
     Ok(ok())
 }
 
 pub(super) async fn play(
-    State(web): State<Web>,
+    web: Web,
     Path((id, uci)): Path<(String, String)>,
     account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+) -> Reply {
     step(&web, &id, account, Act::Move { uci, expected_ply: None }).await
 }
 
 pub(super) async fn act(
-    State(web): State<Web>,
+    web: Web,
     Path((id, act)): Path<(String, String)>,
     account: Account,
     body: Bytes,
-) -> Result<Json<Value>, LichessProblem> {
+) -> Reply {
     let act = match act.as_str() {
         "resign" => Act::Resign,
         "abort" => Act::Abort,
@@ -223,10 +217,10 @@ pub(super) async fn act(
 }
 
 pub(super) async fn answer(
-    State(web): State<Web>,
+    web: Web,
     Path((id, act, answer)): Path<(String, String, String)>,
     account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+) -> Reply {
     let yes = matches!(answer.as_str(), "yes" | "true");
     let act = match (act.as_str(), yes) {
         ("draw", true) => Act::Draw,
@@ -251,7 +245,7 @@ fn chat_text(body: &Bytes) -> Option<String> {
 }
 
 pub(super) async fn export(
-    State(web): State<Web>,
+    web: Web,
     Path(id): Path<String>,
 ) -> Result<([(header::HeaderName, &'static str); 1], String), LichessProblem> {
     let pgn = web.host.pgn(&id).await?;

@@ -60,11 +60,11 @@ fn is_lichess(path: &str) -> bool {
 
 /// The answer to a request that no handler has answered, in the form that clients of its address read.
 pub(super) fn unhandled(path: &str, problem: Problem) -> Response {
-    match is_lichess(path) {
-        true => LichessProblem(problem).into_response(),
-        false => problem.into_response(),
-    }
+    if is_lichess(path) { LichessProblem(problem).into_response() } else { problem.into_response() }
 }
+
+/// The answer of most handlers.
+type Reply = Result<Json<serde_json::Value>, LichessProblem>;
 
 /// A problem in the form that lichess' clients read.
 #[derive(Debug)]

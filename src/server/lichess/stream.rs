@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::State;
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use futures_util::stream;
@@ -16,10 +15,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{interval, timeout};
 
-use super::LichessProblem;
 use super::account::Account;
 use super::challenges::{Challenges, GAMES, Listener, Playing, game, line};
 use super::words::color_of;
+use super::{LichessProblem, Reply};
 use crate::server::accounts::by_token;
 use crate::server::api::guard::Caller;
 use crate::server::library::lock;
@@ -73,7 +72,7 @@ impl Drop for ListenerGuard {
 
 /// The events of an account: challenges, games that begin and end. The stream ends when its device is logged out.
 pub(super) async fn events(
-    State(web): State<Web>,
+    web: Web,
     caller: Caller,
     account: Account,
 ) -> Result<Response, LichessProblem> {
@@ -151,10 +150,7 @@ fn seats_of(user: &str, accounts: &[Option<String>]) -> Vec<(String, &'static st
 }
 
 /// The games of an account that are under way.
-pub(super) async fn playing(
-    State(web): State<Web>,
-    account: Account,
-) -> Result<Json<Value>, LichessProblem> {
+pub(super) async fn playing(web: Web, account: Account) -> Reply {
     let stored = stored_games(&web, &account.id()).await?;
     let mut playing: Vec<Value> = Vec::new();
     for (id, color) in web.challenges.under_way(&account.id(), stored) {

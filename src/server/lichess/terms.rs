@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use super::words::{number, speed, text, time_control, variant};
-use crate::server::core::{Control, Seat};
+use crate::server::core::{Control, Seat, Setup};
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
@@ -61,17 +61,12 @@ impl Terms {
         })
     }
 
-    /// The options of a game on these terms.
-    pub(super) fn options(&self, seats: Vec<(usize, Seat)>) -> GameOptions {
-        GameOptions {
-            game: self.variant.clone(),
-            fen: self.fen.clone(),
-            clock: self.clock,
-            rated: self.rated,
-            seats,
-            chat: true,
-            ..GameOptions::default()
-        }
+    /// The options of a game on these terms, by the rules with this hash.
+    pub(super) fn options(&self, rules: String, seats: Vec<(usize, Seat)>) -> GameOptions {
+        let (game, fen) = (self.variant.clone(), self.fen.clone());
+        let Self { clock, rated, .. } = *self;
+        let setup = Setup { game, fen, rules, clock, rated, chat: true, ..Setup::default() };
+        GameOptions { setup, seats, ..GameOptions::default() }
     }
 }
 

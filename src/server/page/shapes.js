@@ -39,28 +39,6 @@ const SHAPES = {
   stone: { fill: DISC, line: "M17 24a16 16 0 0 1 9-9" },
   man: { fill: DISC, line: "M30 14a16 16 0 1 1 0 32 16 16 0 0 1 0-32zM30 21a9 9 0 1 1 0 18 9 9 0 0 1 0-18z" },
   crowned: { fill: DISC, line: "M30 12a18 18 0 1 1 0 36 18 18 0 0 1 0-36zM20 37V23l5 6 5-8 5 8 5-6v14z" },
-  silver: tile("S"),
-  gold: tile("G"),
-  tokin: tile("+P"),
-  "promoted-silver": tile("+S"),
-  "promoted-knight": tile("+N"),
-  lance: tile("L"),
-  "promoted-lance": tile("+L"),
-  "promoted-pawn": tile("+P"),
-  "promoted-bishop": tile("+B"),
-  "promoted-rook": tile("+R"),
-  "drunk-elephant": tile("E"),
-  prince: tile("+E"),
-  swallow: tile("S"),
-  falcon: tile("F"),
-  crane: tile("C"),
-  pheasant: tile("P"),
-  "left-quail": tile("L"),
-  "right-quail": tile("R"),
-  goose: tile("+S"),
-  eagle: tile("+F"),
-  horse: tile("+B"),
-  dragon: tile("+R"),
   commander: { fill: DISC, sign: "M30 12l4.8 11.5 12.4.9-9.5 8.1 3 12.1L30 38l-10.7 6.6 3-12.1-9.5-8.1 12.4-.9z" },
   infantry: { fill: DISC, sign: "M30 13a5.5 5.5 0 1 1 0 11 5.5 5.5 0 0 1 0-11zM22 26h16v11h-3v10h-4V37h-2v10h-4V37h-3zM40 16h2.5v24H40z" },
   militia: { fill: DISC, sign: "M15 24L30 12l15 12zM25 25h10v3H25zM22 29h16v9h-3v9h-4v-9h-2v9h-4v-9h-3z" },
@@ -77,31 +55,17 @@ const SHAPES = {
 /** A kind that has the outline of another, with lines of its own. */
 const lined = (kind, line) => ({ ...SHAPES[kind], line });
 
-// Kinds that are drawn as others.
-SHAPES["janggi-cannon"] = SHAPES.cannon;
-SHAPES["sit-ke"] = SHAPES.met;
-SHAPES.sin = SHAPES.khon;
-SHAPES.ferz = SHAPES.met;
-SHAPES.commoner = SHAPES.met;
-SHAPES.hawk = SHAPES.archbishop;
-SHAPES.alfil = SHAPES.elephant;
-SHAPES["shako-elephant"] = SHAPES.elephant;
-SHAPES["riding-elephant"] = SHAPES.amazon;
-
 // Kinds that have another's outline, with lines of their own.
 SHAPES.hoplite = lined("pawn", "M17.5 44h25M30 27a7 7 0 1 1 0 14 7 7 0 0 1 0-14z");
 SHAPES.sergeant = lined("pawn", "M17.5 44h25M24 33l6-4 6 4M24 38l6-4 6 4");
 SHAPES.general = lined("rook", "M20.5 27h19M16 44h28M25 29.5l10 10M35 29.5l-10 10");
 SHAPES.captain = lined("met", "M16 43.5h28M30 27v12M24 33h12");
-SHAPES.wazir = SHAPES.captain;
 SHAPES.bers = lined("queen", "M16 43.5h28M25 28.5l10 9M35 28.5l-10 9");
 SHAPES.lieutenant = lined("met", "M16 43.5h28M25.5 28.5l9 9M34.5 28.5l-9 9");
 SHAPES.tower = lined("rook", "M20.5 27h19M16 44h28M25 31h10v5H25z");
 SHAPES.cardinal = lined("bishop", "M21.5 42h17M30 19v14M25 24h10M25 29h10");
 SHAPES.duke = lined("queen", "M16 43.5h28M30 28v10M25 33h10");
 SHAPES.biskni = lined("bishop", "M21.5 42h17M27 20v12h7");
-SHAPES.monk = SHAPES.met;
-SHAPES.kheshig = SHAPES.centaur;
 SHAPES.lancer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 42V25M32 30l4-6 4 6M21.5 44H48" };
 SHAPES.knibis = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 27l9 10M40 27l-9 10M21.5 44H48" };
 SHAPES.horseman = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 31l5-5 5 5M31 37l5-5 5 5M21.5 44H48" };
@@ -121,15 +85,35 @@ SHAPES.warrior = lined("pawn", "M17.5 44h25M25 29l10 10M35 29l-10 10");
 SHAPES.shaman = lined("met", "M16 43.5h28M30 24v14M25 29l5-5 5 5");
 SHAPES["divine-king"] = lined("king", "M17 40c8.5-3 17.5-3 26 0M17 45c8.5-2 17.5-2 26 0M30 20v15M24 30l12-5M24 25l12 5");
 SHAPES.offering = { fill: DISC, sign: "M19 26h22l-4 16H23zM28 12h4v10h-4zM20 16l4-2 3 8h-3z" };
-SHAPES.mayor = SHAPES.advisor;
-SHAPES.sage = SHAPES.advisor;
-SHAPES.van = SHAPES.captain;
-SHAPES.bull = SHAPES.lion;
-SHAPES.jaguar = SHAPES.lion;
-SHAPES.quetzal = SHAPES.griffon;
+
+/** Tiles of shogi and its relatives, with their letters. */
+const TILES = {
+  gold: "G", silver: "S", lance: "L", tokin: "+P", horse: "+B", dragon: "+R", "drunk-elephant": "E", prince: "+E",
+  "promoted-pawn": "+P", "promoted-lance": "+L", "promoted-knight": "+N", "promoted-silver": "+S", "promoted-bishop": "+B", "promoted-rook": "+R",
+  swallow: "S", falcon: "F", crane: "C", pheasant: "P", "left-quail": "L", "right-quail": "R", goose: "+S", eagle: "+F",
+};
+for (const [kind, letter] of Object.entries(TILES)) SHAPES[kind] = tile(letter);
 for (const [kind, letter] of [["gold", "U"], ["silver", "A"], ["copper", "C"], ["iron", "I"]]) {
   SHAPES[`${kind}-cannon`] = tile(letter);
   SHAPES[`flying-${kind}`] = tile(`+${letter}`);
+}
+
+/** Kinds that are drawn as others, by the others. */
+const ALIKE = {
+  met: ["sit-ke", "ferz", "commoner", "monk"],
+  captain: ["wazir", "van"],
+  advisor: ["mayor", "sage"],
+  elephant: ["alfil", "shako-elephant"],
+  lion: ["bull", "jaguar"],
+  amazon: ["riding-elephant"],
+  archbishop: ["hawk"],
+  cannon: ["janggi-cannon"],
+  centaur: ["kheshig"],
+  griffon: ["quetzal"],
+  khon: ["sin"],
+};
+for (const [kind, others] of Object.entries(ALIKE)) {
+  for (const it of others) SHAPES[it] = SHAPES[kind];
 }
 
 /** The shape of a kind; null for a kind that is drawn as its letter. */

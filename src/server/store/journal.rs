@@ -7,7 +7,7 @@ use std::thread::{self, JoinHandle};
 
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Append, Conflict, Store, StoreError};
+use super::{Append, Change, Conflict, Store, StoreError, edited};
 
 /// Maximum number of appends in one transaction.
 const GROUP: usize = 512;
@@ -163,5 +163,17 @@ impl Reads {
         });
         self.queue.send(job).await.map_err(|_| gone())?;
         answer.await.map_err(|_| gone())?
+    }
+
+    /// Changes records by [`edited`].
+    ///
+    /// # Errors
+    /// As [`edited`], or the thread has ended.
+    pub async fn edit<T: Send + 'static, E: From<StoreError> + Send + 'static>(
+        &self,
+        busy: fn() -> E,
+        edit: impl FnMut(&mut dyn Store) -> Result<(T, Vec<Change>), E> + Send + 'static,
+    ) -> Result<T, E> {
+        self.request(move |store| edited(store, busy, edit)).await
     }
 }

@@ -39,36 +39,24 @@ pub enum Claim {
 }
 
 /// A store that several nodes share.
+///
+/// # Errors
+/// Every method fails if the store cannot be reached.
 pub trait Nodes: Send {
     /// Renews the leases of a node.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     fn renew(&mut self, node: &str) -> Result<(), StoreError>;
 
     /// Makes a node the owner of a game, if no other live node owns it. `None` if there is no such game.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     fn claim(&mut self, game: &str, node: &Arc<str>) -> Result<Option<Claim>, StoreError>;
 
     /// Releases a game, if the lease still holds.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     fn release(&mut self, game: &str, lease: &Lease) -> Result<(), StoreError>;
 
     /// Releases all games of a node, and marks the node as gone.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     fn retire(&mut self, node: &str) -> Result<(), StoreError>;
 
     /// Sends a message to a node, or to all of them (`ALL_NODES`), without confirmation. False if it is too
     /// long.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     fn send(&mut self, node: &str, message: &str) -> Result<bool, StoreError>;
 }
 
@@ -94,6 +82,9 @@ struct Renewals {
 }
 
 /// The thread that renews the leases of this node, claims and releases games for it, and sends its messages.
+///
+/// # Errors
+/// What is asked of it fails if the store cannot be reached.
 #[derive(Debug, Clone)]
 pub struct Leases {
     node: Arc<str>,
@@ -131,9 +122,6 @@ impl Leases {
     }
 
     /// Claims a game for this node.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     pub async fn claim(&self, game: &str) -> Result<Option<Claim>, StoreError> {
         let (game, node) = (game.to_owned(), Arc::clone(&self.node));
         self.ask(move |nodes| nodes.claim(&game, &node)).await
@@ -150,18 +138,12 @@ impl Leases {
     }
 
     /// Sends a message to a node. False if it is too long.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     pub async fn send(&self, node: &str, message: String) -> Result<bool, StoreError> {
         let node = node.to_owned();
         self.ask(move |nodes| nodes.send(&node, &message)).await
     }
 
     /// Releases all games, so that other nodes can claim them at once.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
     pub async fn retire(&self) -> Result<(), StoreError> {
         let node = Arc::clone(&self.node);
         self.ask(move |nodes| nodes.retire(&node)).await

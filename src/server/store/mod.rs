@@ -18,6 +18,7 @@ mod lockfile;
 mod postgres;
 mod prune;
 mod sqlite;
+mod tables;
 mod tally;
 
 use std::path::Path;
@@ -34,7 +35,8 @@ pub use lease::{Claim, Lease, Leases, News, Nodes};
 pub use lockfile::{StoreLock, lock_store};
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
-pub use sqlite::Sqlite;
+pub use sqlite::{Sqlite, Temporary};
+pub use tables::Store;
 
 /// An event as it is stored: its number, counted from 1, its text, and the hash of the log up to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +47,7 @@ pub struct StoredEvent {
 }
 
 /// Events to be added to one game.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Append {
     pub game: String,
     /// The number of the last event so far; 0 makes the game.
@@ -73,7 +75,7 @@ pub struct Change {
 }
 
 /// A game in a list.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Summary {
     pub id: String,
     /// The game's name in the catalogue.
@@ -103,13 +105,16 @@ fn read_summary(game: &str, text: &str) -> Result<Summary, StoreError> {
     serde_json::from_str(text).map_err(|it| chain::damaged(game, 0, &format!("its summary: {it}")))
 }
 
-/// A rule set that is kept for an account, or for the IP network of a client without an account.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A rule set that an account or a network keeps.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = OwnRules)]
 pub struct Upload {
+    /// The account, or the IP network of a client without one.
+    #[serde(skip)]
     pub owner: String,
-    /// Its id: the hash of its text.
+    /// The id to make games with.
     pub rules: String,
-    /// The name of the game or preset that it defines.
+    /// The name of the game or preset that the text defines.
     pub name: Option<String>,
     /// When it was kept, in milliseconds since 1970.
     pub at: u64,
@@ -128,10 +133,11 @@ pub struct Whole {
 }
 
 /// The state of a game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GameState {
     /// A seat is free.
+    #[default]
     Waiting,
     Playing,
     Over,
@@ -213,177 +219,6 @@ pub struct Health {
     pub events: u64,
     /// What is wrong, a line each.
     pub faults: Vec<String>,
-}
-
-/// A log of events for each game.
-pub trait Store: Send {
-    /// Appends to several games in one durable transaction. A conflict affects its own game alone.
-    ///
-    /// # Errors
-    /// The store cannot be reached. Nothing was stored; but if the commit failed, all of it may have been.
-    fn append(&mut self, batch: &[Append]) -> Result<Vec<Result<(), Conflict>>, StoreError>;
-
-    /// The events of a game after a number, in order, their hashes verified. `None` if there is no such game.
-    ///
-    /// # Errors
-    /// The store cannot be reached, or the log is not what was written.
-    fn read(&mut self, game: &str, after: u64) -> Result<Option<Vec<StoredEvent>>, StoreError> {
-        // From the first event on, since `page` does not verify the hashes of those before.
-        let Some(mut events) = self.page(game, 0, usize::MAX)? else { return Ok(None) };
-        events.retain(|it| it.seq > after);
-        Ok(Some(events))
-    }
-
-    /// The events of a game after a number, in order, `limit` at most; their hashes are verified, those
-    /// before are not. `None` if there is no such game.
-    ///
-    /// # Errors
-    /// The store cannot be reached, or this part of the log is not what was written.
-    fn page(
-        &mut self,
-        game: &str,
-        after: u64,
-        limit: usize,
-    ) -> Result<Option<Vec<StoredEvent>>, StoreError>;
-
-    /// The last snapshot of a game, and the event after which it was taken. `None` if there is none, or if it
-    /// is damaged: the log gives the same game, only slower.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn snapshot(&mut self, game: &str) -> Result<Option<(u64, String)>, StoreError>;
-
-    /// Listed games, the last changed first; only those behind the game `after` in this order, if it is given. Games
-    /// that are not over, and in which nothing has happened since the time `stale`, are left out.
-    ///
-    /// # Errors
-    /// The store cannot be reached, or a summary is not what was written.
-    fn list(
-        &mut self,
-        state: Option<GameState>,
-        after: Option<&str>,
-        limit: usize,
-        stale: u64,
-    ) -> Result<Vec<Summary>, StoreError>;
-
-    /// Keeps a text under its hash (the rules that games are played by), durably. False if another text has that hash
-    /// already.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn put_text(&mut self, hash: &str, text: &str) -> Result<bool, StoreError>;
-
-    /// A text that was kept.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn text(&mut self, hash: &str) -> Result<Option<String>, StoreError>;
-
-    /// Puts a rule set on its owner's list, or updates its entry, and keeps its text. False if the list has
-    /// `limit` others already, or if another text has that hash.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn add_upload(&mut self, upload: &Upload, text: &str, limit: usize)
-    -> Result<bool, StoreError>;
-
-    /// An owner's list of rule sets, the oldest first.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn uploads(&mut self, owner: &str) -> Result<Vec<Upload>, StoreError>;
-
-    /// Takes a rule set from its owner's list; its text stays. False if it is not on it.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn drop_upload(&mut self, owner: &str, rules: &str) -> Result<bool, StoreError>;
-
-    /// The record of a key.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn record(&mut self, key: &str) -> Result<Option<String>, StoreError>;
-
-    /// Records whose keys begin with `prefix` (ASCII, not empty) and come after `after`, by key, `limit` at most:
-    /// keys and values.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn records(
-        &mut self,
-        prefix: &str,
-        after: &str,
-        limit: usize,
-    ) -> Result<Vec<(String, String)>, StoreError>;
-
-    /// Makes all these changes durably; or returns false and makes none if a record does not have the
-    /// expected value.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError>;
-
-    /// The summary of a game.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn summary(&mut self, game: &str) -> Result<Option<Summary>, StoreError>;
-
-    /// The games in which nothing has happened since `before`, except those whose ratings have yet to be settled.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn older(&mut self, before: u64) -> Result<Vec<String>, StoreError>;
-
-    /// Removes those of these games that [`Store::older`] still lists, with the records of their seats, ratings and
-    /// reports. Returns how many games it removed.
-    ///
-    /// # Errors
-    /// The store cannot be reached; then nothing is removed.
-    fn forget(&mut self, games: &[String], before: u64) -> Result<usize, StoreError>;
-
-    /// All games.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn games(&mut self) -> Result<Vec<String>, StoreError>;
-
-    /// Everything that is stored of a game.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn whole(&mut self, game: &str) -> Result<Option<Whole>, StoreError>;
-
-    /// The games that have a snapshot.
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn games_with_snapshot(&mut self) -> Result<Vec<String>, StoreError>;
-
-    /// The format of a store that was opened by [`open_to_read`], if it is an earlier one.
-    fn earlier_format(&self) -> Option<i64> {
-        None
-    }
-
-    /// Writes a copy that can be opened like the store itself.
-    ///
-    /// # Errors
-    /// The store cannot be reached, or the file is there or cannot be written.
-    fn backup(&mut self, to: &Path) -> Result<(), StoreError>;
-
-    /// Writes something small durably, to see whether the store can be written.
-    ///
-    /// # Errors
-    /// It cannot.
-    fn probe(&mut self) -> Result<(), StoreError>;
-
-    /// Checks every row of every table against its hash, the rows that it refers to and the tally of its
-    /// table (the number of its rows and a digest of them).
-    ///
-    /// # Errors
-    /// The store cannot be reached.
-    fn check(&mut self) -> Result<Health, StoreError>;
 }
 
 /// Opens the store of a URL: `sqlite://PATH`, a plain path, or `postgres://...` for several nodes. A store of an earlier

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::records::{Found, LIVE, LIVE_PREFIX, Stored, busy, changes, load};
 use super::table::{News, OPEN, Pairing, Phase, Table, Terms, Verdict};
 use super::view::Listed;
-use crate::server::core::{Act, Event, Input, LogEntry, Seat, TIMEOUT, TokenHash};
+use crate::server::core::{Act, Event, Input, LogEntry, Seat, Setup, TIMEOUT, TokenHash};
 use crate::server::host::Host;
 use crate::server::live::Lines;
 use crate::server::options::GameOptions;
@@ -169,19 +169,20 @@ async fn make(host: &Arc<Host>, id: &str, table: &Table, pairing: &Pairing) -> R
         let token = TokenHash::of_account(&player.id);
         (side, Seat { name: player.name.clone(), token, computer: None })
     };
-    let options = GameOptions {
+    let setup = Setup {
         game,
         presets,
         fen,
-        rules: Some(rules),
+        rules,
         clock: Some(clock),
         chat: true,
         listed: true,
         rated,
-        seats: pairing.players.iter().enumerate().map(seat).collect(),
         tournament: Some(id.to_owned()),
-        ..GameOptions::default()
+        ..Setup::default()
     };
+    let seats = pairing.players.iter().enumerate().map(seat).collect();
+    let options = GameOptions { setup, seats, ..GameOptions::default() };
     match host.create_as(&pairing.game, options).await {
         Err(problem) if problem.code == "game_moved" => Ok(()),
         other => other,
