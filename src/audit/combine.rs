@@ -373,10 +373,9 @@ fn is_checked_later(game: &mut Game, mv: &Move) -> bool {
         return false;
     }
     let mover = contract.mover(world.facts());
-    let mark = world.mark();
-    let goes_on = world.fire(mv.action, &mv.args).is_ok() && goes_on(world, &contract, mover);
-    world.rollback(mark);
-    goes_on
+    world.taking_back(|world| {
+        world.fire(mv.action, &mv.args).is_ok() && goes_on(world, &contract, mover)
+    })
 }
 
 fn play_and_undo(game: &mut Game, mv: &Move) -> Result<(), String> {
@@ -384,9 +383,7 @@ fn play_and_undo(game: &mut Game, mv: &Move) -> Result<(), String> {
     let program = game.program().clone();
     let name = || program.action_name(mv.action, &mv.args);
     let world = game.world_mut();
-    let mark = world.mark();
-    let taken = world.fire(mv.action, &mv.args);
-    world.rollback(mark);
+    let taken = world.taking_back(|world| world.fire(mv.action, &mv.args));
     taken.map_err(|it| format!("{} is legal, and refused: {it}", name()))?;
     match game.hash() == before {
         true => Ok(()),

@@ -39,19 +39,19 @@ impl Plan {
     /// # Errors
     /// As [`Plan::compile`].
     pub fn compile_sharing(program: Arc<Program>, memo: &Memo) -> Result<Self, PlanError> {
-        Self::compile_as(program, 0, memo)
+        Self::compile_wide(program, 0, memo)
     }
 
-    /// As [`Plan::compile`], with rows of at least `width` members (64, 128, 256), for tests and measurements
+    /// As [`Plan::compile_sharing`], with rows of at least `width` members (64, 128, 256), for tests and measurements
     /// of wider rows.
     ///
     /// # Errors
     /// As [`Plan::compile`]; also a width above 256.
-    pub fn compile_wide(program: Arc<Program>, width: usize) -> Result<Self, PlanError> {
-        Self::compile_as(program, width, &Memo::default())
-    }
-
-    fn compile_as(program: Arc<Program>, width: usize, memo: &Memo) -> Result<Self, PlanError> {
+    pub fn compile_wide(
+        program: Arc<Program>,
+        width: usize,
+        memo: &Memo,
+    ) -> Result<Self, PlanError> {
         let (relations, rules) = (program.relations.len(), program.rules.len());
         let _span = tracing::debug_span!("plan", relations, rules).entered();
         let depends = Dependencies::of(&program);

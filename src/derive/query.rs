@@ -13,7 +13,7 @@ use super::budget::{Exhausted, SEARCH_STEPS};
 use super::metered::Metered;
 use super::rows::{Rows, Tuple, first};
 use super::solve::{Bindings, pattern, solve};
-use crate::facts::{DomainId, EntityId};
+use crate::facts::DomainId;
 use crate::rules::{Diagnostic, Literal, Program, RelId, Source, Type, Var, VarId, compile};
 
 /// A way to name an entity by a value that a relation gives it: with `at(Entity, Square)`, `e4` stands for
@@ -159,20 +159,6 @@ impl Query {
         Ok(Solutions { columns: self.columns(), rows: found.into_iter().collect() })
     }
 
-    /// All answers as values of Rust.
-    ///
-    /// # Errors
-    /// The types are not those of the question's variables, or finding them exceeds the budget.
-    pub fn typed<T: FromRow>(&self, rows: &dyn Rows) -> Result<Vec<T>, AnswerError> {
-        let answer = self.answer(rows)?;
-        let wrong = || {
-            let columns = answer.columns.iter().map(|it| it.0.clone()).collect();
-            AnswerError::Types { columns }
-        };
-        let read = |row: &Tuple| T::from_row(&self.program, &answer.columns, row).ok_or_else(wrong);
-        answer.rows.iter().map(read).collect()
-    }
-
     /// Whether there is any answer.
     ///
     /// # Errors
@@ -229,67 +215,6 @@ impl Query {
         });
         meter.check()
     }
-}
-
-/// Why answers cannot be converted to values of Rust.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum AnswerError {
-    #[error("the variables {} have other types than those asked for", columns.join(", "))]
-    Types { columns: Vec<String> },
-    #[error(transparent)]
-    Limit(#[from] Exhausted),
-}
-
-/// A type that a value of an answer can be converted to.
-pub trait FromRaw: Sized {
-    /// `None` if values of this type cannot be converted.
-    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self>;
-}
-
-/// An integer; also the index of a member.
-impl FromRaw for i64 {
-    fn from_raw(_: &Program, _: Type, raw: i64) -> Option<Self> {
-        Some(raw)
-    }
-}
-
-impl FromRaw for EntityId {
-    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
-        program.is_entity(ty).then(|| u32::try_from(raw).ok().map(EntityId))?
-    }
-}
-
-/// The value in words.
-impl FromRaw for String {
-    fn from_raw(program: &Program, ty: Type, raw: i64) -> Option<Self> {
-        Some(program.value_name(ty, raw))
-    }
-}
-
-/// A type that a whole answer can be converted to: a value, or a tuple of up to four.
-pub trait FromRow: Sized {
-    /// `None` if the columns do not match.
-    fn from_row(program: &Program, columns: &[(String, Type)], row: &[i64]) -> Option<Self>;
-}
-
-macro_rules! from_row {
-    ($($count:literal: $($name:ident $at:tt),+;)+) => {$(
-        impl<$($name: FromRaw),+> FromRow for ($($name,)+) {
-            fn from_row(program: &Program, columns: &[(String, Type)], row: &[i64]) -> Option<Self> {
-                if columns.len() != $count {
-                    return None;
-                }
-                Some(($($name::from_raw(program, columns[$at].1, row[$at])?,)+))
-            }
-        }
-    )+};
-}
-
-from_row! {
-    1: A 0;
-    2: A 0, B 1;
-    3: A 0, B 1, C 2;
-    4: A 0, B 1, C 2, D 3;
 }
 
 /// The variables that are local to a literal.

@@ -110,24 +110,17 @@ impl World {
         attr: AttrId,
         value: Value,
     ) -> Result<Option<Value>, FactError> {
-        self.facts.check_owner(entity, attr)?;
-        let raw = self.facts.to_raw(attr, &value)?;
-        let old = self.set_raw(entity, attr, Some(raw));
-        Ok(old.map(|it| self.facts.to_value(attr, it)))
+        self.writing(|facts| facts.insert(entity, attr, value))
     }
 
     /// Retracts a fact and returns its value, if there was one.
     pub fn retract(&mut self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        let old = self.set_raw(entity, attr, None)?;
-        Some(self.facts.to_value(attr, old))
+        self.writing(|facts| facts.retract(entity, attr))
     }
 
     /// Writes a raw value that the caller knows to be of the attribute's type; `None` retracts.
     pub fn set_raw(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) -> Option<i64> {
-        let mark = self.facts.mark();
-        let old = self.facts.set_raw(entity, attr, new);
-        self.follow(mark);
-        old
+        self.writing(|facts| facts.set_raw(entity, attr, new))
     }
 
     /// Writes as an effect of a reaction: facts that last until the turn passes expire with it.
@@ -192,24 +185,26 @@ impl World {
 
     /// Creates an entity that has no facts yet: see [`Session::create`].
     pub fn create(&mut self) -> EntityId {
-        let mark = self.facts.mark();
-        let id = self.facts.create();
-        self.follow(mark);
-        id
+        self.writing(Session::create)
     }
 
     /// See [`Session::advance_counter_past`]: for an entity whose id was chosen.
     pub(super) fn advance_counter_past(&mut self, id: EntityId) {
-        let mark = self.facts.mark();
-        self.facts.advance_counter_past(id);
-        self.follow(mark);
+        self.writing(|facts| facts.advance_counter_past(id));
     }
 
     /// Retracts every fact of an entity.
     pub fn remove(&mut self, entity: EntityId) {
+        self.writing(|facts| facts.remove(entity));
+    }
+
+    /// Writes facts, and notifies the evaluator of the changes.
+    #[inline]
+    fn writing<T>(&mut self, write: impl FnOnce(&mut Session) -> T) -> T {
         let mark = self.facts.mark();
-        self.facts.remove(entity);
+        let done = write(&mut self.facts);
         self.follow(mark);
+        done
     }
 
     /// Notifies the evaluator of the writes since a mark.
@@ -225,6 +220,14 @@ impl World {
     pub fn mark(&mut self) -> WorldMark {
         let (facts, evaluator) = (self.facts.mark(), self.evaluator.mark());
         WorldMark { facts, evaluator, given_rows: self.given_rows.mark() }
+    }
+
+    /// Does something, and takes all that it writes back.
+    pub fn taking_back<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.mark();
+        let done = work(self);
+        self.rollback(mark);
+        done
     }
 
     /// Restores the state of a mark.

@@ -117,12 +117,8 @@ impl Snapshot {
     }
 
     /// The number of facts.
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.narrow.len() + self.wide.as_ref().map_or(0, |it| it.len())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The session's hash at the time.

@@ -133,11 +133,10 @@ impl Game {
             return Err(EndError::Over { result: result.clone() });
         }
         let attr = attr.ok_or(EndError::Unknown)?;
-        let mark = self.world.mark();
-        self.world.set_raw(GAME, attr, Some(raw));
-        let result = GameResult::read(&mut self.world, &self.terms);
-        let has_run_out = self.world.has_run_out();
-        self.world.rollback(mark);
+        let (result, has_run_out) = self.world.taking_back(|world| {
+            world.set_raw(GAME, attr, Some(raw));
+            (GameResult::read(world, &self.terms), world.has_run_out())
+        });
         if has_run_out {
             self.check()?;
         }

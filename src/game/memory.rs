@@ -30,7 +30,7 @@ impl Game {
         let table = self.history_capacity() * size_of::<Record>();
         Memory {
             facts: self.facts().heap_bytes(),
-            derived: self.derived_bytes(),
+            derived: self.world().row_bytes(),
             history: self.start().own_bytes() + table + records,
         }
     }

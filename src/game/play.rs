@@ -86,11 +86,10 @@ impl Game {
 
     /// Reads something from these facts instead of those of the position on the board.
     fn read_at<T>(&mut self, facts: &Snapshot, read: impl FnOnce(&mut World) -> T) -> T {
-        let mark = self.world.mark();
-        set_facts(&mut self.world, facts);
-        let read = read(&mut self.world);
-        self.world.rollback(mark);
-        read
+        self.world.taking_back(|world| {
+            set_facts(world, facts);
+            read(world)
+        })
     }
 
     /// A game that starts from the facts as they are, without warnings.
@@ -361,10 +360,6 @@ impl Game {
 
     pub(super) fn history_capacity(&self) -> usize {
         self.history.capacity()
-    }
-
-    pub(super) fn derived_bytes(&self) -> usize {
-        self.world.row_bytes()
     }
 
     /// How the game ended, if it has.

@@ -417,8 +417,5 @@ pub fn refusal(world: &mut World, contract: &Contract, mv: &Move) -> Option<Refu
     if !may_fail(world, contract, mv.action) {
         return None;
     }
-    let mark = world.mark();
-    let done = world.fire(mv.action, &mv.args);
-    world.rollback(mark);
-    done.err()
+    world.taking_back(|world| world.fire(mv.action, &mv.args)).err()
 }

@@ -15,7 +15,7 @@ use super::notation::chess::roles::Roles;
 use super::notation::letters::Letters;
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
-use crate::facts::{DomainId, GAME};
+use crate::facts::{BOOL, DomainId, GAME};
 use crate::rules::{ActionId, Program, RelId, Type};
 
 /// The relations that moves and notation read.
@@ -110,11 +110,12 @@ impl Contract {
     /// Names every relation that is missing or has other columns.
     pub fn resolve(program: &Program) -> Result<Self, ContractError> {
         let mut finder = Finder::new(program);
-        let contract = finder.contract();
-        match contract {
-            Some(contract) if finder.faults.is_empty() => Ok(contract),
-            _ => Err(ContractError { faults: finder.faults }),
+        let mut contract = finder.contract();
+        if !finder.faults.is_empty() {
+            return Err(ContractError { faults: finder.faults });
         }
+        contract.decisions = decisions(program, contract.untenable);
+        Ok(contract)
     }
 
     /// The type of columns for pieces.
@@ -150,90 +151,63 @@ impl Contract {
 }
 
 impl Finder<'_> {
-    /// Looks everything up before any `?`, so that all faults are found.
-    fn contract(&mut self) -> Option<Contract> {
+    /// Looks everything up. What is missing gets a stand-in, so that all faults are found: no contract with one is used.
+    fn contract(&mut self) -> Contract {
         use Slot::{Int, Kind, Outcome, Reason, Side, Square, Text};
-        let at = self.piece_input("at", Square);
-        let kind = self.piece_input("kind", Kind);
-        let color = self.piece_input("color", Side);
-        let turn = self.game_input("turn", Side);
-        let fullmove = self.optional_game_input("fullmove", Int);
-        let occurrences = self.optional_game_input("occurrences", Int);
-        let since_first = self.optional_game_input("since_first", Int);
-        let fields = self.fields();
-        let marks = self.marks();
-        let walls = self.walls(&marks);
-        let counters = self.counters();
-        let dashes = self.dashes();
-        let stack = self.stack();
-        let turn_text = self.turn_text();
-        let turn_words = self.turn_words();
-        let letter = self.relation("letter", &[Kind, Text]);
-        let san_letter = self.optional_relation("san_letter", &[Kind, Text]);
-        let notation = Roles::find(self);
-        let exposed = self.optional_relation("exposed", &[Side]);
+        let program = self.program;
+        let over = self.name_in_use("terminal", "over");
+        let stuck = self.name_in_use("no_action_result", "stuck");
         // Rules of older saves have only `exposed`.
-        let untenable = match (self.program.relation_named("untenable"), exposed) {
-            (None, Some(_)) => exposed,
-            _ => self.relation("untenable", &[Side]),
-        };
-        let over = self.relation(self.name_in_use("terminal", "over"), &[Outcome, Reason]);
-        let no_action = self.name_in_use("no_action_result", "stuck");
-        let stuck = self.optional_relation(no_action, &[Outcome, Reason]);
-        let keeps_turn = self.optional_relation("turn_goes_on", &[]);
-        let unfinished = self.all_called("unfinished");
-        let result = self.relation("result", &[Outcome, Reason]);
+        let untenable = self.name_in_use("untenable", "exposed");
         // Files that share their names each have a relation of their own.
         let refuses = |it: &str| it == "misplaced" || it.starts_with("misplaced_");
-        let misplaced = self.program.relations_named_like(refuses).collect();
-        let claim = self.relation("claim", &[Reason]);
-        let wins = self.relation("wins", &[Side, Outcome]);
-        let board = self.board();
-        if walls.is_some() && board.is_some_and(|it| !it.is_grid) {
-            self.report_shape("the wall", "on a board of squares", "on a board of points");
-        }
-        let entities = self.entity_cap();
-        self.verify_side_names();
-        Some(Contract {
-            at: at?,
-            kind: kind?,
-            color: color?,
-            turn: turn?,
-            fullmove,
-            occurrences,
-            since_first,
-            fields,
-            marks,
-            walls,
-            counters,
-            has_pocket: fen_lines(self.program).any(|it| it == "pocket"),
-            stack,
-            dashes,
-            turn_text,
-            turn_words,
-            is_strict: fen_lines(self.program).any(|it| it == "strict"),
-            has_no_suffixes: san_lines(self.program).any(|it| it == "unmarked"),
-            letter: letter?,
+        let mut contract = Contract {
+            at: self.piece_input("at", Square),
+            kind: self.piece_input("kind", Kind),
+            color: self.piece_input("color", Side),
+            turn: self.game_input("turn", Side),
+            fullmove: self.optional_game_input("fullmove", Int),
+            occurrences: self.optional_game_input("occurrences", Int),
+            since_first: self.optional_game_input("since_first", Int),
+            fields: self.fields(),
+            marks: self.marks(),
+            walls: None,
+            counters: self.counters(),
+            has_pocket: fen_lines(program).any(|it| it == "pocket"),
+            dashes: self.dashes(),
+            stack: self.stack(),
+            turn_text: self.turn_text(),
+            turn_words: self.turn_words(),
+            is_strict: fen_lines(program).any(|it| it == "strict"),
+            has_no_suffixes: san_lines(program).any(|it| it == "unmarked"),
+            letter: self.relation("letter", &[Kind, Text]),
             letters: OnceLock::new(),
-            san_letter,
-            notation,
-            exposed,
-            untenable: untenable?,
-            decisions: decisions(self.program, untenable?),
+            san_letter: self.optional_relation("san_letter", &[Kind, Text]),
+            notation: Roles::find(self),
+            exposed: self.optional_relation("exposed", &[Side]),
+            untenable: self.relation(untenable, &[Side]),
+            over: self.relation(over, &[Outcome, Reason]),
+            stuck: self.optional_relation(stuck, &[Outcome, Reason]),
+            keeps_turn: self.optional_relation("turn_goes_on", &[]),
+            unfinished: self.all_called("unfinished"),
+            result: self.relation("result", &[Outcome, Reason]),
+            misplaced: program.relations_named_like(refuses).collect(),
+            claim: self.relation("claim", &[Reason]),
+            wins: self.relation("wins", &[Side, Outcome]),
+            board: self.board(),
+            entities: self.entity_cap(),
+            sides: self.domain(Side).unwrap_or(BOOL),
+            kinds: self.domain(Kind).unwrap_or(BOOL),
+            // Decided once there are no faults.
+            decisions: Vec::new(),
             rooms: OnceLock::new(),
             refused_late: OnceLock::new(),
-            over: over?,
-            stuck,
-            keeps_turn,
-            unfinished,
-            result: result?,
-            misplaced,
-            claim: claim?,
-            wins: wins?,
-            board: board?,
-            entities: entities?,
-            sides: self.domain(Side)?,
-            kinds: self.domain(Kind)?,
-        })
+        };
+        contract.walls = self.walls(&contract.marks);
+        if contract.walls.is_some() && !contract.board.is_grid {
+            self.report_shape("the wall", "on a board of squares", "on a board of points");
+        }
+        self.verify_side_names();
+        contract
     }
 }

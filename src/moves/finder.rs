@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::facts::{AttrId, DomainId, Shape};
+use crate::facts::{AttrId, BOOL, DomainId, NEXT_ENTITY, Shape};
 use crate::rules::{Input, Program, RelId, Role, Type};
 
 /// An input, with the attribute that it reads.
@@ -186,6 +186,9 @@ pub(super) enum Origin {
     Any,
 }
 
+/// In place of an input that is missing, for which there is a fault.
+const STAND_IN: AttrInput = AttrInput { rel: RelId(0), attr: NEXT_ENTITY };
+
 /// Looks relations up, and remembers what is wrong with them.
 pub(super) struct Finder<'a> {
     pub(super) program: &'a Program,
@@ -204,12 +207,12 @@ impl<'a> Finder<'a> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
 
-    pub(super) fn piece_input(&mut self, name: &'static str, value: Slot) -> Option<AttrInput> {
-        self.input(name, Origin::Piece, &[Slot::Entity, value])
+    pub(super) fn piece_input(&mut self, name: &'static str, value: Slot) -> AttrInput {
+        self.input(name, Origin::Piece, &[Slot::Entity, value]).unwrap_or(STAND_IN)
     }
 
-    pub(super) fn game_input(&mut self, name: &'static str, value: Slot) -> Option<AttrInput> {
-        self.input(name, Origin::Game, &[value])
+    pub(super) fn game_input(&mut self, name: &'static str, value: Slot) -> AttrInput {
+        self.input(name, Origin::Game, &[value]).unwrap_or(STAND_IN)
     }
 
     /// An attribute of the game that not all games have.
@@ -219,7 +222,7 @@ impl<'a> Finder<'a> {
         value: Slot,
     ) -> Option<AttrInput> {
         self.program.relation_named(name)?;
-        self.game_input(name, value)
+        self.input(name, Origin::Game, &[value])
     }
 
     pub(super) fn input(
@@ -235,8 +238,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    pub(super) fn relation(&mut self, name: &'static str, slots: &[Slot]) -> Option<RelId> {
-        self.find(name, Origin::Any, slots)
+    pub(super) fn relation(&mut self, name: &'static str, slots: &[Slot]) -> RelId {
+        self.find(name, Origin::Any, slots).unwrap_or(STAND_IN.rel)
     }
 
     /// A relation that not all games have.
@@ -246,7 +249,7 @@ impl<'a> Finder<'a> {
         slots: &[Slot],
     ) -> Option<RelId> {
         self.program.relation_named(name)?;
-        self.relation(name, slots)
+        self.find(name, Origin::Any, slots)
     }
 
     /// The name that the rules have for a relation: rules in older saves may have an earlier name.
@@ -269,13 +272,9 @@ impl<'a> Finder<'a> {
             return None;
         };
         let relation = self.program.relation(rel);
-        let origin_fits = match (origin, &relation.role) {
-            (Origin::Piece, Role::Input(Input::Key(_)))
-            | (Origin::Flag, Role::Input(Input::Flag(_)))
-            | (Origin::Game, Role::Input(Input::Game(_) | Input::GameFlag(_)))
-            | (Origin::Any, _) => true,
-            (Origin::Piece | Origin::Flag | Origin::Game, _) => false,
-        };
+        let is_list = matches!(relation.role, Role::Input(Input::List(..)));
+        let has_origin = origin_of(&relation.role) == origin && !is_list;
+        let origin_fits = origin == Origin::Any || has_origin;
         let columns_fit = self.columns_fit(rel, slots);
         if origin_fits && columns_fit {
             return Some(rel);
@@ -328,30 +327,29 @@ impl<'a> Finder<'a> {
         }
     }
 
-    pub(super) fn board(&mut self) -> Option<Board> {
-        let domain = self.domain(Slot::Square)?;
-        match &self.program.schema.domain(domain).shape {
-            Shape::Grid { files, ranks } => {
-                Some(Board { domain, files: *files, ranks: *ranks, is_grid: true })
-            }
-            Shape::Members(names) => {
-                let Ok(files) = u8::try_from(names.len()) else {
-                    let expected = format!("one of at most {} points", u8::MAX);
-                    let found = format!("one of {} points", names.len());
-                    self.report_shape("the board", &expected, &found);
-                    return None;
-                };
-                Some(Board { domain, files, ranks: 1, is_grid: false })
-            }
-            Shape::Entities { .. } => None,
-        }
+    pub(super) fn board(&mut self) -> Board {
+        let Some(domain) = self.domain(Slot::Square) else {
+            return Board { domain: BOOL, files: 0, ranks: 0, is_grid: true };
+        };
+        let points = match &self.program.schema.domain(domain).shape {
+            &Shape::Grid { files, ranks } => return Board { domain, files, ranks, is_grid: true },
+            Shape::Members(names) => names.len(),
+            // The squares of no board.
+            Shape::Entities { .. } => 0,
+        };
+        let files = u8::try_from(points).unwrap_or_else(|_| {
+            let expected = format!("one of at most {} points", u8::MAX);
+            self.report_shape("the board", &expected, &format!("one of {points} points"));
+            u8::MAX
+        });
+        Board { domain, files, ranks: 1, is_grid: false }
     }
 
     /// The maximum number of entities.
-    pub(super) fn entity_cap(&self) -> Option<u16> {
-        match self.program.schema.domain(self.domain(Slot::Entity)?).shape {
-            Shape::Entities { cap } => Some(cap),
-            _ => None,
+    pub(super) fn entity_cap(&self) -> u16 {
+        match self.domain(Slot::Entity).map(|it| &self.program.schema.domain(it).shape) {
+            Some(&Shape::Entities { cap }) => cap,
+            _ => 0,
         }
     }
 

@@ -45,17 +45,14 @@ pub fn prepare_count(world: &World, moves: usize, depth: u32) {
 
 /// Plays a move, calls `look`, and takes the move back. `None` if it cannot be taken, which the world notes.
 fn after<T>(world: &mut World, mv: &Move, look: impl FnOnce(&mut World) -> T) -> Option<T> {
-    let mark = world.mark();
-    let found = match world.fire(mv.action, &mv.args) {
+    world.taking_back(|world| match world.fire(mv.action, &mv.args) {
         Ok(()) => Some(look(world)),
         Err(why) => {
             let text = to_uci(world, mv);
             world.note_refusal(&text, &why);
             None
         }
-    };
-    world.rollback(mark);
-    found
+    })
 }
 
 /// The count below each legal move, sorted by its UCI text.

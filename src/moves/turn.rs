@@ -56,12 +56,12 @@ fn can_finish_after(
     seen: &mut HashSet<u64>,
 ) -> bool {
     let mover = contract.mover(world.facts());
-    let mark = world.mark();
-    let ends = world.fire(mv.action, &mv.args).is_ok()
-        && (!goes_on(world, contract, mover)
-            || seen.insert(world.facts().hash()) && can_finish(world, contract, taken + 1, seen));
-    world.rollback(mark);
-    ends
+    world.taking_back(|world| {
+        world.fire(mv.action, &mv.args).is_ok()
+            && (!goes_on(world, contract, mover)
+                || seen.insert(world.facts().hash())
+                    && can_finish(world, contract, taken + 1, seen))
+    })
 }
 
 /// Whether the side to move can finish its turn once it has taken an action. True without a search if the rules let

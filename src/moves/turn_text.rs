@@ -107,9 +107,7 @@ pub fn parse_turn(
     contract: &Contract,
     text: &str,
 ) -> Result<Vec<Move>, MoveError> {
-    let mark = world.mark();
-    let parsed = parse_actions(world, contract, text);
-    world.rollback(mark);
+    let parsed = world.taking_back(|world| parse_actions(world, contract, text));
     parsed.or_else(|why| read_word(world, contract, text).ok_or(why))
 }
 
@@ -160,14 +158,11 @@ fn parse_first(
         }
     }
     // The error of a text that has the form of an action says more than others; of equals, the first is returned.
-    let first = errors.into_iter().min_by_key(|it| is_malformed(&it.reason));
+    let is_malformed = |it: &MoveError| matches!(it.reason, MoveFault::Malformed { .. });
+    let first = errors.into_iter().min_by_key(is_malformed);
     // Never: there is at least one part.
     let no_parts = || MoveError { text: String::new(), reason: MoveFault::NoSuchPiece };
     Err(first.unwrap_or_else(no_parts))
-}
-
-fn is_malformed(fault: &MoveFault) -> bool {
-    matches!(fault, MoveFault::Malformed { .. })
 }
 
 /// The legal move that a text means in UCI, or in SAN if it does not have the form of UCI.
@@ -210,10 +205,9 @@ pub fn turn_word(world: &mut World, contract: &Contract, actions: &[Move]) -> Op
     let (texts, end) = texts_and_end.flatten()?;
     texts.into_iter().flatten().find(|it| {
         let Ok(read) = parse_turn(world, contract, it) else { return false };
-        let start = world.mark();
-        let is_same = read.iter().all(|it| world.fire(it.action, &it.args).is_ok())
-            && world.facts().hash() == end;
-        world.rollback(start);
-        is_same
+        world.taking_back(|world| {
+            read.iter().all(|it| world.fire(it.action, &it.args).is_ok())
+                && world.facts().hash() == end
+        })
     })
 }

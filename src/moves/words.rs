@@ -70,13 +70,13 @@ pub(super) fn texts_with_last(
     mv: &Move,
     before: &[Option<String>],
 ) -> Vec<Option<String>> {
-    let mark = world.mark();
-    world.set_raw(GAME, words.hold, Some(1));
-    let texts = match world.fire(mv.action, &mv.args) {
-        Ok(()) => turn_texts(world, words),
-        Err(_) => vec![None; before.len()],
-    };
-    world.rollback(mark);
+    let texts = world.taking_back(|world| {
+        world.set_raw(GAME, words.hold, Some(1));
+        match world.fire(mv.action, &mv.args) {
+            Ok(()) => turn_texts(world, words),
+            Err(_) => vec![None; before.len()],
+        }
+    });
     texts.into_iter().zip(before).map(|(now, before)| now.or_else(|| before.clone())).collect()
 }
 

@@ -124,8 +124,10 @@ impl Checker {
             Blocked::Missing(it) => self.missing(rule, it, &bindings, path),
             Blocked::Apart(it) => self.apart(rule, it, &bindings),
             Blocked::Present(it) => self.present(rule, it, &bindings),
-            Blocked::Compare(it) => self.failing_comparison(rule, it, &bindings).map_err(fault),
-            Blocked::Aggregate(it) => self.failing_aggregate(rule, it, &bindings).map_err(fault),
+            stated @ (Blocked::Compare(Comparison { text, .. })
+            | Blocked::Aggregate(Tally { text, .. })) => {
+                self.fails(rule, stated, text, &bindings).map_err(fault)
+            }
         }
     }
 
@@ -196,51 +198,34 @@ impl Checker {
         }
     }
 
-    fn failing_comparison(
-        &self,
-        rule: &Rule,
-        stated: &Comparison,
-        bindings: &Bindings,
-    ) -> Result<(), String> {
-        let mut reason = format!("{} is not in the rule", stated.text);
-        for literal in &rule.body {
-            let Literal::Compare(compare) = literal else { continue };
-            if self.program.quote(compare.span) != stated.text {
-                continue;
-            }
-            if !is_decided(compare, bindings) {
-                reason = format!("{} cannot be decided with these bindings", stated.text);
-                continue;
-            }
-            match self.comparison(rule, compare, stated, bindings) {
-                Ok(false) => return Ok(()),
-                Ok(true) => reason = format!("{} holds", stated.text),
-                Err(why) => reason = why,
-            }
-        }
-        Err(reason)
-    }
-
-    fn failing_aggregate(
+    /// Checks that the stated comparison or aggregate, of that text, is a literal of the rule, and does not hold.
+    fn fails(
         &mut self,
         rule: &Rule,
-        stated: &Tally,
+        stated: &Blocked,
+        text: &str,
         bindings: &Bindings,
     ) -> Result<(), String> {
-        let mut reason = format!("{} is not in the rule", stated.text);
+        let mut reason = format!("{text} is not in the rule");
         for literal in &rule.body {
-            let Literal::Aggregate(aggregate) = literal else { continue };
-            if self.program.quote(aggregate.span) != stated.text {
-                continue;
-            }
-            if !is_closed_by(aggregate, bindings) {
-                reason = format!("{} cannot be decided with these bindings", stated.text);
-                continue;
-            }
-            match self.tally(rule, aggregate, stated, bindings) {
-                Ok(false) => return Ok(()),
-                Ok(true) => reason = format!("{} holds", stated.text),
-                Err(why) => reason = why,
+            let holds = match (literal, stated) {
+                (Literal::Compare(it), Blocked::Compare(stated))
+                    if self.program.quote(it.span) == text =>
+                {
+                    is_decided(it, bindings).then(|| self.comparison(rule, it, stated, bindings))
+                }
+                (Literal::Aggregate(it), Blocked::Aggregate(stated))
+                    if self.program.quote(it.span) == text =>
+                {
+                    is_closed_by(it, bindings).then(|| self.tally(rule, it, stated, bindings))
+                }
+                _ => continue,
+            };
+            match holds {
+                Some(Ok(false)) => return Ok(()),
+                Some(Ok(true)) => reason = format!("{text} holds"),
+                Some(Err(why)) => reason = why,
+                None => reason = format!("{text} cannot be decided with these bindings"),
             }
         }
         Err(reason)

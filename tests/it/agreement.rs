@@ -7,7 +7,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use rulemate::internals::derive::{Backend, Frog, Plan, Rows, Statics, Tuple, World, WorldMark};
+use rulemate::internals::derive::{
+    Backend, Frog, Memo, Plan, Rows, Statics, Tuple, World, WorldMark,
+};
 use rulemate::internals::facts::{EntityId, GAME, Shape};
 use rulemate::internals::moves::notation::{FenStyle, write_fen};
 use rulemate::internals::moves::{Contract, Move, legal_moves, pseudo_moves};
@@ -33,7 +35,7 @@ pub(crate) struct Reference {
 
 impl Reference {
     pub(crate) fn of(program: &Arc<Program>) -> Self {
-        let statics = Frog::statics(program).unwrap_or_else(|it| panic!("{it:?}"));
+        let statics = Arc::new(Statics::later(program));
         let changes =
             |rel: &RelId| !matches!(program.relation(*rel).role, Role::Static | Role::Builtin(_));
         let live = relations(program).filter(changes).collect();
@@ -43,14 +45,14 @@ impl Reference {
     /// The rows that follow from the facts of a world.
     pub(crate) fn rows(&self, world: &World) -> Frog {
         if self.program.trials.is_empty() {
-            return Frog::derive_with(&self.statics, world.facts());
+            return Frog::over(&self.statics, world.facts(), &[]);
         }
         // Trials as they come out where datafrog runs the reactions, too.
         let mut twin = crate::reactions::twin(world);
         let rels = self.program.trials.iter().map(|it| it.rel);
         let rows: Vec<_> = rels.map(|it| (it, Arc::new(twin.tuples(it)))).collect();
         let given: Vec<_> = rows.iter().map(|(rel, rows)| (*rel, rows)).collect();
-        Frog::derive_given(&self.statics, world.facts(), &given)
+        Frog::over(&self.statics, world.facts(), &given)
     }
 
     /// The first difference, in words. What the evaluator is asked for, and in which order, is left
@@ -434,7 +436,7 @@ fn wounds_blasts_and_fatigue() {
 
 /// The same facts under rows of another width.
 fn widened(rules: &Ruleset, width: usize) -> World {
-    let plan = Plan::compile_wide(Arc::clone(rules.program()), width);
+    let plan = Plan::compile_wide(Arc::clone(rules.program()), width, &Memo::default());
     let plan = Arc::new(plan.unwrap_or_else(|it| panic!("{it}")));
     let mut world = World::new(plan, Backend::Bits);
     for fact in start(rules).facts().all_facts() {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
 use rulemate::internals::derive::explain::{self, Case, Limits};
-use rulemate::internals::derive::{Backend, Plan, Tuple, World, WorldMark, collect};
+use rulemate::internals::derive::{Backend, Memo, Plan, Tuple, World, WorldMark, collect};
 use rulemate::internals::facts::{AttrId, EntityId, GAME, Value};
 use rulemate::internals::proof::Checker;
 use rulemate::internals::rules::{Literal, Program, RelId, Role, RuleId};
@@ -41,7 +41,7 @@ impl Walk {
         let mut choices = Choices(seed ^ 1);
         let width = [0, 0, 0, 128, 256][choices.below(5)];
         let plan = |with: usize| {
-            let plan = Plan::compile_wide(files.program(with)?, width);
+            let plan = Plan::compile_wide(files.program(with)?, width, &Memo::default());
             let told = |it| panic!("seed {seed}, presets {with}: {it} in\n{}", files.text());
             Some(Arc::new(plan.unwrap_or_else(told)))
         };

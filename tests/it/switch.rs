@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use rulemate::internals::derive::{Backend, Frog, World};
+use rulemate::internals::derive::{Backend, Frog, Statics, World};
 use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY, Value};
 use rulemate::internals::game::Game;
 use rulemate::internals::presets::save::{Content, RulesFrom, Save};
@@ -36,8 +36,7 @@ pub(crate) fn is_as_derived_afresh(game: &mut Game) {
         fresh.insert(fact.entity, fact.attr, fact.value).unwrap_or_else(|it| panic!("{it}"));
     }
     let program = Arc::clone(game.program());
-    let referee = Frog::derive(&program, game.facts());
-    let referee = referee.unwrap_or_else(|it| panic!("{it:?}"));
+    let referee = Frog::over(&Arc::new(Statics::later(&program)), game.facts(), &[]);
     for (at, relation) in program.relations.iter().enumerate() {
         if matches!(relation.role, Role::Derived | Role::Input(_)) {
             let rel = RelId(at as u16);

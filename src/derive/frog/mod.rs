@@ -12,9 +12,7 @@ mod run;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-pub use self::plan::Stuck;
-
-use self::plan::Plans;
+use self::plan::{Plans, Stuck};
 use self::run::{Index, Runner, StepBudget, Tuples};
 use super::allowance;
 use super::budget::{Exhausted, Resource, STATIC_ROWS};
@@ -116,45 +114,9 @@ impl std::fmt::Debug for Frog {
 }
 
 impl Frog {
-    /// Plans the rules, so that [`Frog::derive_with`] need not do it every time.
-    ///
-    /// # Errors
-    /// A rule cannot be run in any order of its literals.
-    pub fn statics(program: &Arc<Program>) -> Result<Arc<Statics>, Stuck> {
-        let statics = Statics::later(program);
-        match statics.planned() {
-            Ok(_) => Ok(Arc::new(statics)),
-            Err(stuck) => Err(*stuck),
-        }
-    }
-
-    /// Computes everything from scratch, plans and statics included.
-    ///
-    /// # Errors
-    /// A rule cannot be run in any order of its literals.
-    pub fn derive(program: &Arc<Program>, facts: &Session) -> Result<Self, Stuck> {
-        let statics = Self::statics(program)?;
-        Ok(Self::derive_with(&statics, facts))
-    }
-
-    /// Computes everything except the statics from scratch.
-    pub fn derive_with(statics: &Arc<Statics>, facts: &Session) -> Self {
-        Self::derive_given(statics, facts, &[])
-    }
-
-    /// The same, with given rows of relations, which ascend.
-    pub fn derive_given(
-        statics: &Arc<Statics>,
-        facts: &Session,
-        given: &[(RelId, &Arc<Vec<Tuple>>)],
-    ) -> Self {
-        let frog = Self::over(statics, facts, given);
-        (0..frog.tables.len() as u16).for_each(|rel| frog.finish(RelId(rel)));
-        frog
-    }
-
-    /// The same, computing each relation on first use.
-    pub(super) fn over(
+    /// The rows that follow from the facts, and from given rows of relations, which ascend. Each relation is computed on
+    /// first use.
+    pub fn over(
         statics: &Arc<Statics>,
         facts: &Session,
         given: &[(RelId, &Arc<Vec<Tuple>>)],
@@ -218,21 +180,6 @@ impl Frog {
 
     pub(super) fn exhausted(&self) -> Option<(Resource, usize)> {
         self.statics.rows().exhausted.or(self.budget().exhausted())
-    }
-
-    /// Whether rows are missing.
-    pub fn has_run_out(&self) -> bool {
-        self.exhausted().is_some()
-    }
-
-    /// The number of rows of all relations.
-    pub fn len(&self) -> usize {
-        (0..self.tables.len() as u16).map(|rel| self.rows(RelId(rel)).len()).sum()
-    }
-
-    /// Whether no relation has a row.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// The rows of a relation, ascending.

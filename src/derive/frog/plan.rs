@@ -15,10 +15,9 @@ use crate::derive::rows::Tuple;
 
 /// A rule that cannot be run, since some literal never gets the values that it needs. The checks at load
 /// refuse such rules.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("rule {} has a literal whose variables are never bound", rule.0)]
-pub struct Stuck {
-    pub rule: RuleId,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stuck {
+    pub(super) rule: RuleId,
 }
 
 /// A relation as datafrog joins it: keyed on some columns, with some others as values.

@@ -62,11 +62,6 @@ impl StepBudget {
         self.out.set(self.out.get().or(Some(resource)));
     }
 
-    /// Charges a rule for the steps from now on.
-    fn set_owner(&self, rule: RuleId) {
-        self.owner.set(usize::from(rule.0));
-    }
-
     /// Takes steps out of the budget. False if there is not enough left; then no more work should be done.
     fn spend(&self, steps: u64) -> bool {
         if let Some(spent) = self.spent.borrow_mut().get_mut(self.owner.get()) {
@@ -140,7 +135,7 @@ impl Runner<'_> {
         while iteration.changed() {
             feeds.iter().for_each(Feed::step);
             for (rule, run, head) in &runs {
-                self.budget.set_owner(*rule);
+                self.budget.owner.set(usize::from(rule.0));
                 if !self.budget.spend(ROUND) {
                     break;
                 }

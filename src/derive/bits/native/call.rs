@@ -53,10 +53,10 @@ pub(super) const HALTED: i64 = 0;
 pub(super) const FOUND: i64 = 1;
 pub(super) const FAULT: i64 = 2;
 
-/// The signature of [`StretchFunction`].
-pub(super) fn signature(module: &JITModule) -> Signature {
+/// The signature of a function with that many parameters: [`StretchFunction`] has 6, [`LeafFunction`] has 3.
+pub(super) fn signature(module: &JITModule, parameters: usize) -> Signature {
     let mut signature = module.make_signature();
-    signature.params.extend([AbiParam::new(I64); 6]);
+    signature.params.resize(parameters, AbiParam::new(I64));
     signature.returns.push(AbiParam::new(I32));
     signature
 }
@@ -69,7 +69,7 @@ pub(super) type Helper = unsafe extern "C" fn(*mut c_void, *const c_void, i64, i
 pub(in super::super) struct EntryPoint(StretchFunction);
 
 impl EntryPoint {
-    /// The finished function of [`signature`] at this address.
+    /// The finished function of that [`signature`] at this address.
     pub(super) fn new(code: *const u8) -> Self {
         // SAFETY: the signature that the function was made with is that of `StretchFunction`.
         Self(unsafe { std::mem::transmute::<*const u8, StretchFunction>(code) })

@@ -82,7 +82,7 @@ impl Native {
         let mut functions = FunctionBuilderContext::new();
         let mut made: Vec<(u32, FuncId)> = Vec::new();
         for (start, is_closed) in flow::starts(c) {
-            let signature = call::signature(&module);
+            let signature = call::signature(&module, 6);
             let id = module
                 .declare_function(&format!("at{start}"), Linkage::Local, &signature)
                 .map_err(|it| it.to_string())?;

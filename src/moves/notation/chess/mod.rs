@@ -10,7 +10,6 @@ mod passing;
 pub(in crate::moves) mod roles;
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{EntityId, GAME};
@@ -52,44 +51,27 @@ pub(super) struct Fields {
 }
 
 /// A part of a FEN that cannot be a fact, or that is odd.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum Oddity {
     /// The right is dropped: no castling rook stands where the letter says.
+    #[error("castling right {right} dropped: there is no such rook")]
     NoRook { right: char },
     /// The right is dropped: no castling piece stands on the home rank.
+    #[error("castling right {right} dropped: no piece on the home rank castles")]
     NoCastler { right: char },
     /// The right is dropped: another letter has stated the rook's right already.
+    #[error("castling right {right} dropped: the rook has its right already")]
     SameRook { right: char },
     /// The letter is dropped: no piece stands on that file of the home rank.
+    #[error("file {file} of an unmoved piece dropped: nothing stands there")]
     NothingUnmoved { file: char },
     /// The square is dropped: nothing has just passed it.
+    #[error("en passant square {square} dropped: nothing has just passed it")]
     NothingPassed { square: String },
     /// A royal piece of the side that is not to move could be captured.
+    #[error("opponent in check")]
     OpponentInCheck,
-}
-
-impl fmt::Display for Oddity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoRook { right } => {
-                write!(f, "castling right {right} dropped: there is no such rook")
-            }
-            Self::NoCastler { right } => {
-                write!(f, "castling right {right} dropped: no piece on the home rank castles")
-            }
-            Self::SameRook { right } => {
-                write!(f, "castling right {right} dropped: the rook has its right already")
-            }
-            Self::NothingUnmoved { file } => {
-                write!(f, "file {file} of an unmoved piece dropped: nothing stands there")
-            }
-            Self::NothingPassed { square } => {
-                write!(f, "en passant square {square} dropped: nothing has just passed it")
-            }
-            Self::OpponentInCheck => f.write_str("opponent in check"),
-        }
-    }
 }
 
 impl Roles {

@@ -42,21 +42,16 @@ pub(in super::super) fn written_otherwise(
     contract: &Contract,
     text: &str,
 ) -> Result<Option<Move>, MoveError> {
-    let mut found = Vec::new();
-    for mv in legal_moves(world, contract) {
-        if moves_two(world, contract, &mv)
-            && castling_texts(world, contract, &mv).iter().any(|it| it == text)
-        {
-            found.push(mv);
-        }
+    let mut found = legal_moves(world, contract);
+    found.retain(|it| {
+        moves_two(world, contract, it)
+            && castling_texts(world, contract, it).iter().any(|it| it == text)
+    });
+    if found.len() > 1 {
+        let candidates = found.iter().map(|it| to_uci(world, it)).collect();
+        return Err(MoveError::new(text, MoveFault::Ambiguous { candidates }));
     }
-    match found.len() {
-        0 | 1 => Ok(found.pop()),
-        _ => {
-            let candidates = found.iter().map(|it| to_uci(world, it)).collect();
-            Err(MoveError::new(text, MoveFault::Ambiguous { candidates }))
-        }
-    }
+    Ok(found.pop())
 }
 
 /// Both common texts of a castling move.
@@ -70,10 +65,10 @@ fn castling_texts(world: &mut World, contract: &Contract, mv: &Move) -> Vec<Stri
     };
     let from = facts.get_raw(piece, contract.at.attr);
     let corner = facts.get_raw(rook, contract.at.attr);
-    let mark = world.mark();
-    let fired = world.fire(mv.action, &mv.args);
-    let to = fired.ok().and_then(|()| world.facts().get_raw(piece, contract.at.attr));
-    world.rollback(mark);
+    let to = world.taking_back(|world| {
+        world.fire(mv.action, &mv.args).ok()?;
+        world.facts().get_raw(piece, contract.at.attr)
+    });
     let squares = world.program().schema.domain(contract.board.domain);
     let text = |to| Some(format!("{}{}", squares.member_name(from?), squares.member_name(to?)));
     [corner, to].into_iter().filter_map(text).collect()

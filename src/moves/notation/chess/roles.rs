@@ -61,7 +61,7 @@ impl Roles {
         let unlettered = finder.name_in_use("pawn_like_kind", "marches");
         Self {
             castling: Castling::find(finder),
-            passing: program.relation_named("ep").and_then(|_| Passing::find(finder)),
+            passing: program.relation_named("ep").map(|_| Passing::find(finder)),
             clock: finder.optional_game_input("clock", Slot::Int),
             in_check: finder.optional_relation("in_check", &[]),
             checks: ["check", "ignored_check"].map(|it| program.relation_named(it)),
@@ -93,38 +93,31 @@ impl Castling {
         let wings = Slot::Named("Wing");
         let name = finder.name_in_use("castling_right", "partner");
         finder.program.relation_named(name)?;
-        let right = finder.piece_input(name, Entity);
-        let castler = finder.relation("castler", &[Kind]);
-        let castling_rook = finder.relation("castling_rook", &[Kind]);
-        let wing = finder.relation("wing", &[Square, Square, wings]);
-        let castling_text = finder.relation("castling_text", &[Entity, Square]);
-        let last_rank = finder.relation("last_rank", &[Side, Square]);
-        let unmoved = named_by(finder, "unmoved", Origin::Flag, Slot::Entity);
         Some(Self {
-            right: right?,
-            castler: castler?,
-            castling_rook: castling_rook?,
-            wing: wing?,
-            castling_text: castling_text?,
-            last_rank: last_rank?,
+            right: finder.piece_input(name, Entity),
+            castler: finder.relation("castler", &[Kind]),
+            castling_rook: finder.relation("castling_rook", &[Kind]),
+            wing: finder.relation("wing", &[Square, Square, wings]),
+            castling_text: finder.relation("castling_text", &[Entity, Square]),
+            last_rank: finder.relation("last_rank", &[Side, Square]),
+            unmoved: named_by(finder, "unmoved", Origin::Flag, Entity),
             wings: finder.domain(wings)?,
-            unmoved,
         })
     }
 }
 
 impl Passing {
     /// The roles of en passant captures, in games that state the en passant square.
-    fn find(finder: &mut Finder<'_>) -> Option<Self> {
+    fn find(finder: &mut Finder<'_>) -> Self {
         use Slot::{Entity, Square};
-        let ep = finder.game_input("ep", Square)?;
+        let ep = finder.game_input("ep", Square);
         let second = named_by(finder, "passed", Origin::Game, Square);
         let two = second == Some(ep);
         let victim = second.filter(|_| !two);
         let passed = finder.relation("passed", &[Entity, Square, Square]);
         let same_passed = finder.relation("same_passed", &[Square]);
         let action = finder.optional_relation("en_passant", &[Entity, Square]);
-        Some(Self { ep, victim, two, passed: passed?, same_passed: same_passed?, action })
+        Self { ep, victim, two, passed, same_passed, action }
     }
 }
 

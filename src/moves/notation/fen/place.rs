@@ -2,7 +2,6 @@
 //! Reports what had to be dropped, or is odd.
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use crate::derive::World;
 use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
@@ -17,24 +16,17 @@ use super::read::Position;
 use super::{FenError, FenField, Setup, counters};
 
 /// A part of a position that cannot be a fact, or that is odd.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Warning {
     /// A warning about what only some families have.
+    #[error(transparent)]
     Family(Oddity),
     /// Move numbers start from 1; 0 is read as 1.
+    #[error("move number 0 read as 1")]
     MoveNumberZero,
     /// The game is over before its first action. The text says by what.
+    #[error("{0}")]
     Over(String),
-}
-
-impl fmt::Display for Warning {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Family(it) => it.fmt(f),
-            Self::MoveNumberZero => f.write_str("move number 0 read as 1"),
-            Self::Over(why) => f.write_str(why),
-        }
-    }
 }
 
 pub(super) fn place(

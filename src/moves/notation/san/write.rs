@@ -38,13 +38,10 @@ pub(super) fn text_of(
     mv: &Move,
 ) -> String {
     let draft = SanDraft::new(world, contract, legal, mv);
-    let mark = world.mark();
-    let text = match world.fire(mv.action, &mv.args) {
+    world.taking_back(|world| match world.fire(mv.action, &mv.args) {
         Ok(()) => draft.after(world, contract),
         Err(_) => draft.refused(),
-    };
-    world.rollback(mark);
-    text
+    })
 }
 
 /// The part of a legal move's SAN that the position before it determines. Whether the move captures and gives check is
@@ -128,11 +125,9 @@ pub(super) fn captures(world: &mut World, contract: &Contract, mv: &Move) -> boo
     }
     let mover = contract.mover(world.facts());
     let before = count_enemies(world, contract, mover);
-    let mark = world.mark();
-    let removes =
-        world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before;
-    world.rollback(mark);
-    removes
+    world.taking_back(|world| {
+        world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before
+    })
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {

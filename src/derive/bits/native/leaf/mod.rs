@@ -25,9 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{
-    AbiParam, Block, FuncRef, InstBuilder, Signature, Value, types::I32, types::I64,
-};
+use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I32, types::I64};
 use cranelift_frontend::{FunctionBuilderContext, Variable};
 use cranelift_jit::JITModule;
 use cranelift_module::{FuncId, Linkage, Module};
@@ -239,7 +237,7 @@ impl<'c, W: Word> Maker<'c, W> {
         body: impl FnOnce(&mut Lower<'_, '_, W>),
     ) -> Result<(), String> {
         let mut context = self.module.make_context();
-        context.func.signature = signature(&self.module);
+        context.func.signature = call::signature(&self.module, 3);
         let module = &mut self.module;
         let mut refer = |id: FuncId| module.declare_func_in_func(id, &mut context.func);
         let changes = self.changes.iter().map(|(attr, id)| (*attr, refer(*id))).collect();
@@ -278,17 +276,9 @@ impl<'c, W: Word> Maker<'c, W> {
 }
 
 fn declare(module: &mut JITModule, name: &str) -> Result<FuncId, String> {
-    let signature = signature(module);
+    let signature = call::signature(module, 3);
     let declared = module.declare_function(name, Linkage::Local, &signature);
     declared.map_err(|it| it.to_string())
-}
-
-/// Parameters: the context, and up to two numbers.
-fn signature(module: &JITModule) -> Signature {
-    let mut signature = module.make_signature();
-    signature.params.extend([AbiParam::new(I64); 3]);
-    signature.returns.push(AbiParam::new(I32));
-    signature
 }
 
 impl<W: Word> Lower<'_, '_, W> {
