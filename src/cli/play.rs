@@ -33,7 +33,7 @@ A move is typed in SAN (Nf3, exd5, O-O, e8=Q) or UCI (g1f3, e7e8q). Or one of:
   undo         take the last move back
   cancel       take back all of a turn that is not over yet
   presets      what is active
-  on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] as well
+  on PRESET    activate PRESET[:SCOPE][:OPTION=VALUE,...] as well, or with these options
   off PRESET   deactivate PRESET[:SCOPE]
   save FILE    write the game to a file (.json or .bin), to be loaded and audited;
                with --embed-rules behind it, the texts of its rules too
@@ -346,9 +346,7 @@ impl Session<'_> {
     }
 
     fn activate(&mut self, preset: &str) -> anyhow::Result<()> {
-        let mut wanted = self.active();
-        wanted.push(preset.to_owned());
-        self.set_active(&wanted)
+        self.set_active(&Catalogue::active_with(&self.game, preset))
     }
 
     fn deactivate(&mut self, preset: &str) -> anyhow::Result<()> {

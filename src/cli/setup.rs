@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use super::args::{DEFAULT_GAME, PositionArgs, RulesArgs, StartArgs};
 use super::output::{OrFix, read_bytes, trouble, trouble_with, warn};
-use crate::derive::Backend;
 use crate::facts::Document;
 use crate::game::{Game, PlayError};
 use crate::moves::notation::PgnGame;
@@ -56,9 +55,12 @@ pub(crate) fn open_unmoved(
         (None, facts) => {
             let game = game.unwrap_or(DEFAULT_GAME);
             let rules = library.load(game, &from.presets)?;
-            let started = match facts {
-                Some(facts) => of_facts(&rules, facts)?,
-                None => with_warnings(start(&rules, from.fen.as_deref())?),
+            let (rules, started) = match facts {
+                Some(facts) => of_facts(library, &rules, facts)?,
+                None => {
+                    let started = with_warnings(start(&rules, from.fen.as_deref())?);
+                    (rules, started)
+                }
             };
             Opened { game: started, rules, name: game.to_owned(), presets: from.presets.clone() }
         }
@@ -105,7 +107,11 @@ fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Resu
 }
 
 /// A game that goes on from the facts of a file, a whole save or only a list of them.
-fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
+fn of_facts(
+    library: &Library,
+    rules: &Ruleset,
+    path: &Path,
+) -> anyhow::Result<(Arc<Ruleset>, Game)> {
     let fix = "name a file that `rulemate facts --json` or `rulemate save` has written, and its \
                game and presets";
     let wrong = |why: &dyn std::fmt::Display| trouble_with(path, why, fix);
@@ -120,7 +126,8 @@ fn of_facts(rules: &Ruleset, path: &Path) -> anyhow::Result<Game> {
             (Err(why), _) => return Err(wrong(&why)),
         },
     };
-    rules.resume(&document, Backend::Bits).map_err(|why| wrong(&why))
+    let resumed = library.catalogue().resume(rules, &document).map_err(|why| wrong(&why))?;
+    Ok((Arc::new(resumed.0), resumed.1))
 }
 
 /// Reads and restores a save; any doubt about it is an error.
@@ -346,7 +353,10 @@ impl Library {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
             }
             LoadError::Letter(_) => "letters are rows of the relation `letter`, in the game or its family".into(),
-            LoadError::Rules(_) | LoadError::Plan(_) | LoadError::TooMuch { .. } => {
+            LoadError::Rules(_)
+            | LoadError::Plan(_)
+            | LoadError::TooMuch { .. }
+            | LoadError::TooLarge { .. } => {
                 "`rulemate check FILE` checks a rule file with those that it builds on".to_owned()
             }
             _ => "see `rulemate games --json` for what a game takes".to_owned(),

@@ -5,14 +5,24 @@
 
 use std::ops::Range;
 
+use super::given::Before;
 use super::output::Output;
 use super::refusal::Refusal;
 use super::schedule::{Batch, Schedule};
 use super::trace::Trace;
 use super::transaction::{Cut, Transaction};
-use super::world::{World, write};
+use super::world::{World, WorldMark, write};
 use crate::facts::{EntityId, Ids, Mark};
 use crate::rules::{ActionId, Event, EventId};
+
+/// The beginning of a transaction.
+struct Begun {
+    /// What a refusal goes back to; `None` where facts alone have to be taken back.
+    mark: Option<WorldMark>,
+    since: Mark,
+    /// Rows that its reactions read as they are now.
+    before: Before,
+}
 
 impl World {
     /// Takes an action: its reactions run, stage by stage. Its legality is not checked.
@@ -99,6 +109,23 @@ impl World {
         Ok(trace)
     }
 
+    /// Changes facts and raises an event about that, as one transaction: by `was`, reactions ask what there was before.
+    ///
+    /// # Errors
+    /// As [`World::fire`].
+    pub fn raise_after(
+        &mut self,
+        change: &mut dyn FnMut(&mut Self),
+        event: EventId,
+        args: &[i64],
+    ) -> Result<(), Refusal> {
+        let event = Event::Raised(event);
+        let before = self.before(event);
+        let begun = Begun { mark: Some(self.mark()), since: self.facts.mark(), before };
+        change(self);
+        self.carry_out(event, args, begun, None, None)
+    }
+
     /// Runs an event to its end, or up to the cut, as a transaction: if it is refused, nothing has changed.
     fn transact<'t>(
         &mut self,
@@ -110,10 +137,23 @@ impl World {
         let schedule = self.schedule();
         let can_fail = schedule.batches[schedule.of(event)].iter().any(|it| !it.plain);
         let before = self.before(event);
-        let (mark, since) = (can_fail.then(|| self.mark()), self.facts.mark());
+        let mark = can_fail.then(|| self.mark());
+        let begun = Begun { mark, since: self.facts.mark(), before };
         if let Event::Action(_) = event {
             self.begin_action(trace.as_deref_mut());
         }
+        self.carry_out(event, args, begun, trace, cut)
+    }
+
+    /// Runs the batches of a transaction that has begun.
+    fn carry_out<'t>(
+        &mut self,
+        event: Event,
+        args: &[i64],
+        Begun { mark, since, before }: Begun,
+        trace: Option<&'t mut Trace>,
+        cut: Option<Cut<'t>>,
+    ) -> Result<(), Refusal> {
         let mut transaction = Transaction::new(self, since, before, trace, cut);
         let done = transaction.run(event, args);
         if done.is_ok() {

@@ -368,7 +368,7 @@ impl Game {
         self.world_mut().tuples(rel).iter().map(|it| it[at]).collect()
     }
 
-    /// The fields of a FEN besides the usual parts.
+    /// The fields of a FEN besides the usual parts, without those of presets that are not active.
     pub fn fen_fields(&self) -> Vec<FieldView> {
         let (program, contract) = (self.program(), self.contract());
         let field = |it: &Field| {
@@ -383,7 +383,8 @@ impl Game {
             };
             FieldView { key: it.key.clone(), about, values }
         };
-        contract.fields.iter().map(field).collect()
+        let sleeps = |it: &&Field| it.files.iter().all(|it| program.sleeps(*it, self.facts()));
+        contract.fields.iter().filter(|it| !sleeps(it)).map(field).collect()
     }
 
     /// Sorts rows of pieces and squares: by square and, on one square, in the order in which a FEN writes stacks.

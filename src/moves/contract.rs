@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::finder::{
     AttrInput, Board, Counters, Fault, Field, Finder, Mark, Slot, TurnPart, TurnWords, Walls,
 };
-use super::meta_lines::{fen_lines, san_lines};
+use super::meta_lines::{fen_lines, fen_lines_by_file, san_lines};
 use super::notation::chess::roles::Roles;
 use super::notation::letters::Letters;
 use super::reach::{Room, rooms};
@@ -41,6 +41,8 @@ pub struct Contract {
     pub counters: Option<Counters>,
     /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
     pub has_pocket: bool,
+    /// The files that declare this.
+    pub pocket_files: Vec<u16>,
     /// The order in which the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,
     /// Number of fields after the side to move that are always a dash.
@@ -161,6 +163,8 @@ impl Finder<'_> {
         let untenable = self.name_in_use("untenable", "exposed");
         // Files that share their names each have a relation of their own.
         let refuses = |it: &str| it == "misplaced" || it.starts_with("misplaced_");
+        let pocket = fen_lines_by_file(program).filter(|it| it.0 == "pocket");
+        let pocket_files: Vec<u16> = pocket.map(|it| it.1).collect();
         let mut contract = Contract {
             at: self.piece_input("at", Square),
             kind: self.piece_input("kind", Kind),
@@ -173,7 +177,8 @@ impl Finder<'_> {
             marks: self.marks(),
             walls: None,
             counters: self.counters(),
-            has_pocket: fen_lines(program).any(|it| it == "pocket"),
+            has_pocket: !pocket_files.is_empty(),
+            pocket_files,
             dashes: self.dashes(),
             stack: self.stack(),
             turn_text: self.turn_text(),

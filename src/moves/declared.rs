@@ -38,9 +38,9 @@ impl Finder<'_> {
             }
             let name = full_name(program, file, name);
             let Some(field) = self.field(key, &name, is_quiet) else { continue };
-            match fields.iter().find(|it| it.key == key) {
-                None => fields.push(field),
-                Some(known) if known.input == field.input => {}
+            match fields.iter_mut().find(|it| it.key == key) {
+                None => fields.push(Field { files: vec![file], ..field }),
+                Some(known) if known.input == field.input => known.files.push(file),
                 Some(known) => self.report_conflict(
                     &format!("the field {key}"),
                     known.input.rel,
@@ -98,7 +98,8 @@ impl Finder<'_> {
         let relation = program.relation(rel);
         let field = |attr: AttrId, ty: Type, about: About| {
             let about = program.schema.attribute(attr).of.map_or(about, About::Members);
-            Field { key: key.to_owned(), input: AttrInput { rel, attr }, ty, about, is_quiet }
+            let (key, input) = (key.to_owned(), AttrInput { rel, attr });
+            Field { key, input, ty, about, is_quiet, files: Vec::new() }
         };
         let truth = Type::Domain(BOOL);
         let last = relation.columns.last().map(|it| it.ty);

@@ -36,6 +36,8 @@ pub struct Field {
     pub about: About,
     /// Whether it is left out while it has its default value; only a field about the game may be.
     pub is_quiet: bool,
+    /// The files that declare it.
+    pub files: Vec<u16>,
 }
 
 /// A part of a template for the text of a turn: in a FEN, of a turn under way (`.meta fen "turn {opened}:{made,}"`); in

@@ -365,6 +365,12 @@ fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), Activati
     })
 }
 
+/// The scope of a request by name, be it the default.
+#[cfg(feature = "bin")]
+pub(super) fn scope_of(schema: &Schema, request: &Request) -> Option<String> {
+    scope(schema, request).ok().map(|(attr, it)| it.words(schema, attr))
+}
+
 /// An option of a preset, in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptionEntry {

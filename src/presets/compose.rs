@@ -261,6 +261,11 @@ impl Catalogue {
         requests: &[&Request],
         found: Diagnostics,
     ) -> LoadError {
+        if let (Some(why), [_, _, ..]) = (found.limit(), requests) {
+            let presets: Vec<&str> = requests.iter().map(|it| it.preset.as_str()).collect();
+            let (game, presets) = (game.name.clone(), presets.join(" and "));
+            return LoadError::TooLarge { game, presets, why: why.to_owned() };
+        }
         if found.has_unread() {
             return LoadError::Rules(Box::new(found));
         }

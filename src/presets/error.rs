@@ -88,6 +88,8 @@ pub enum LoadError {
          board ({why})"
     )]
     TooMuch { game: String, presets: String, why: Exhausted },
+    #[error("{game} with {presets} has too many rules: leave a preset out ({why})")]
+    TooLarge { game: String, presets: String, why: String },
     #[error(transparent)]
     Contract(#[from] ContractError),
     #[error(transparent)]

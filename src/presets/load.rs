@@ -3,7 +3,13 @@
 #![warn(missing_docs)]
 
 use crate::derive::Allowance;
+#[cfg(any(feature = "bin", feature = "server"))]
+use crate::derive::Backend;
+#[cfg(any(feature = "bin", feature = "server"))]
+use crate::facts::Document;
 use crate::facts::{AttrId, Value};
+#[cfg(any(feature = "bin", feature = "server"))]
+use crate::game::Game;
 use crate::game::drawing;
 use crate::rules::Program;
 
@@ -14,6 +20,8 @@ use super::entry::GameEntry;
 use super::error::{LoadError, SetError};
 use super::option_facts::value;
 use super::ruleset::Ruleset;
+#[cfg(any(feature = "bin", feature = "server"))]
+use super::ruleset::StartError;
 
 impl Catalogue {
     /// Compiles a game, given as `NAME[:OPTION=VALUE]`, with further activations. An activation of a preset
@@ -53,7 +61,6 @@ impl Catalogue {
     /// A wrong activation, or rules that do not compile together. Whether the activations go together is not checked.
     ///
     /// [`Game::rule_names`]: crate::game::Game::rule_names
-    #[cfg(any(feature = "bin", feature = "server"))]
     pub(crate) fn load_exactly(
         &self,
         rules: &Ruleset,
@@ -68,6 +75,41 @@ impl Catalogue {
         let activations = resolved.collect::<Result<Vec<_>, _>>()?;
         let facts = game_facts(program, game)?;
         Ok(Ruleset::new(game, rules.start_fen().to_owned(), activations, facts, &composed))
+    }
+
+    /// A game that goes on from facts, and its rules: those of the activations that the facts state. `rules` say which
+    /// game it is, and are its rules if it cannot be played without presets that the facts do not have.
+    ///
+    /// # Errors
+    /// As [`Ruleset::resume`].
+    #[cfg(any(feature = "bin", feature = "server"))]
+    pub(crate) fn resume(
+        &self,
+        rules: &Ruleset,
+        facts: &Document,
+    ) -> Result<(Ruleset, Game), StartError> {
+        let game = rules.resume(facts, Backend::Bits)?;
+        let active = Self::active(&game);
+        if active != rules.activations()
+            && let Ok(exact) = self.load_exactly(rules, &Activation::texts(&active))
+            && let Ok(game) = exact.resume(facts, Backend::Bits)
+        {
+            return Ok((exact, game));
+        }
+        Ok((rules.clone(), game))
+    }
+
+    /// [`Catalogue::resume`] for the text of [`Game::to_json`].
+    ///
+    /// # Errors
+    /// As [`Ruleset::resume_text`].
+    #[cfg(feature = "server")]
+    pub(crate) fn resume_text(
+        &self,
+        rules: &Ruleset,
+        text: &str,
+    ) -> Result<(Ruleset, Game), StartError> {
+        self.resume(rules, &Document::parse(text)?)
     }
 
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {

@@ -1,8 +1,9 @@
 //! Changes of presets in the middle of a game, each all or nothing.
 //!
 //! Presets that are switched off are notified first, in the order of their activation, and reactions take
-//! back what they stated; then the facts move to the program that the new set needs; then those that are
-//! switched on are notified, in the order of the requests. Everything happens on a copy of the game's world.
+//! back what they stated, except of sides that the preset goes on to apply to; then the facts move to the program
+//! that the new set needs; then those that are switched on are notified, in the order of the requests. Everything
+//! happens on a copy of the game's world.
 //! Deliberately absent: when activations end by themselves, which rules decide.
 
 use std::sync::Arc;
@@ -11,6 +12,8 @@ use crate::derive::{Allowance, Tuple, World};
 use crate::facts::{AttrId, AttrType, EntityId, GAME, NEXT_ENTITY, Session, Value, owner};
 use crate::game::Game;
 
+#[cfg(feature = "bin")]
+use super::activation::scope_of;
 use super::activation::{Activation, Request};
 use super::catalogue::Catalogue;
 use super::combine;
@@ -23,6 +26,9 @@ use super::ruleset::{Ruleset, announce};
 /// each other, so it may stand anywhere in one.
 #[cfg(any(feature = "bin", feature = "server"))]
 pub(crate) const SWITCH_COMMENT: &str = "[%presets";
+
+/// The event that an activation goes on with other options.
+const ALTERED: &str = "altered";
 
 impl Catalogue {
     /// Replaces all activations of a game, its own included, and returns its rules from then on, which are of this
@@ -58,23 +64,13 @@ impl Catalogue {
             return Err(SetError { faults });
         }
         let mut world = game.world().clone();
-        let kept = drop_others(&mut world, &wanted)?;
+        let known = drop_others(&mut world, &requests, &wanted)?;
         give_back_ids(&mut world);
         if !Arc::ptr_eq(world.plan(), &composed.plan) {
             world = migrated(&world, World::new(Arc::clone(&composed.plan), world.backend()))?;
         }
-        for ((activation, kept), number) in wanted.iter().zip(kept).zip(1..) {
-            match kept {
-                Some(entity) => {
-                    activation.restate(&mut world, entity, number).map_err(SetFault::from)?;
-                }
-                None => {
-                    let entity = activation.state(&mut world, number).map_err(SetFault::from)?;
-                    for event in ["activated", "joined"] {
-                        announce(&mut world, event, entity).map_err(SetFault::from)?;
-                    }
-                }
-            }
+        for ((activation, known), number) in wanted.iter().zip(known).zip(1..) {
+            begin(&mut world, activation, known, number)?;
         }
         let names = Activation::texts(&wanted).into();
         game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
@@ -85,6 +81,25 @@ impl Catalogue {
     pub fn active(game: &Game) -> Vec<Activation> {
         let active = Activation::of_facts(game.program(), game.facts());
         active.into_iter().map(|it| it.1).collect()
+    }
+
+    /// The current activations of a game as requests, with one more: in the place of that of the same preset and scope,
+    /// so that its options are replaced, or behind all.
+    #[cfg(feature = "bin")]
+    pub(crate) fn active_with(game: &Game, request: &str) -> Vec<String> {
+        let active = Self::active(game);
+        let mut texts = Activation::texts(&active);
+        let asked = Request::parse(request).ok();
+        let scope = asked.as_ref().and_then(|it| scope_of(&game.program().schema, it));
+        let is_same = |it: &Activation| {
+            asked.as_ref().is_some_and(|asked| asked.preset == it.preset)
+                && scope.as_ref() == Some(&it.scope)
+        };
+        match active.iter().position(is_same) {
+            Some(at) => texts[at] = request.to_owned(),
+            None => texts.push(request.to_owned()),
+        }
+        texts
     }
 
     /// Presets that contradict each other on how a piece moves: the first one wins. One line for each pair of
@@ -132,13 +147,75 @@ impl Catalogue {
     }
 }
 
-/// Ends the activations that are no longer requested. Returns the entities of the others, by request.
+/// What there is of a requested activation before it is stated under the new rules.
+enum Known {
+    Nothing,
+    /// An entity that has it, since its preset goes on with another scope.
+    Heir(EntityId),
+    /// The activation as it was, with its entity.
+    Same(EntityId, Activation),
+}
+
+/// States an activation, and announces it, or that it has other options.
+fn begin(
+    world: &mut World,
+    activation: &Activation,
+    known: Known,
+    number: usize,
+) -> Result<(), SetFault> {
+    let entity = match known {
+        Known::Same(entity, before) => {
+            let differs = before.options != activation.options;
+            return restate(world, activation, entity, number, differs);
+        }
+        Known::Heir(entity) => {
+            activation.restate(world, entity, number)?;
+            entity
+        }
+        Known::Nothing => activation.state(world, number)?,
+    };
+    for event in ["activated", "joined"] {
+        announce(world, event, entity)?;
+    }
+    Ok(())
+}
+
+/// States an activation that goes on anew, and announces other options.
+fn restate(
+    world: &mut World,
+    activation: &Activation,
+    entity: EntityId,
+    number: usize,
+    differs: bool,
+) -> Result<(), SetFault> {
+    let altered = world.program().event_named(ALTERED).filter(|_| differs);
+    let Some(altered) = altered else { return Ok(activation.restate(world, entity, number)?) };
+    let mut stated = Ok(());
+    let mut state = |world: &mut World| stated = activation.restate(world, entity, number);
+    world.raise_after(&mut state, altered, &[i64::from(entity.0)])?;
+    world.commit_keeping_room();
+    Ok(stated?)
+}
+
+/// Ends the activations that are no longer requested. Returns what there is of each requested one.
 fn drop_others(
     world: &mut World,
+    requests: &[Request],
     wanted: &[Activation],
-) -> Result<Vec<Option<EntityId>>, SetFault> {
+) -> Result<Vec<Known>, SetFault> {
     let active = Activation::of_facts(world.program(), world.facts());
     let same = |a: &Activation, b: &Activation| a.preset == b.preset && a.scope == b.scope;
+    let mut known = Vec::new();
+    for (request, activation) in requests.iter().zip(wanted) {
+        let kept = active.iter().find(|it| same(&it.1, activation)).cloned();
+        known.push(match kept {
+            Some((entity, before)) => Known::Same(entity, before),
+            None if active.iter().any(|it| it.1.preset == activation.preset) => {
+                heir(world, request, known.len() + 1)?
+            }
+            None => Known::Nothing,
+        });
+    }
     for (entity, activation) in &active {
         if !wanted.iter().any(|it| same(it, activation)) {
             announce(world, "deactivated", *entity)?;
@@ -146,8 +223,20 @@ fn drop_others(
             world.remove(*entity);
         }
     }
-    let kept = |it: &Activation| active.iter().find(|(_, active)| same(it, active)).map(|it| it.0);
-    Ok(wanted.iter().map(kept).collect())
+    Ok(known)
+}
+
+/// States an activation while another one of its preset has yet to end: that one then leaves what both apply to as it is.
+fn heir(world: &mut World, request: &Request, number: usize) -> Result<Known, SetFault> {
+    let program = Arc::clone(world.program());
+    // The changes of presets in older saves were made without that.
+    if program.event_named(ALTERED).is_none() {
+        return Ok(Known::Nothing);
+    }
+    let Ok(activation) = Activation::resolve(&program, request) else { return Ok(Known::Nothing) };
+    let entity = activation.state(world, number)?;
+    world.commit_keeping_room();
+    Ok(Known::Heir(entity))
 }
 
 /// Frees ids above the last known entity: otherwise a game that often switches presets would run out of ids.

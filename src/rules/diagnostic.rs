@@ -132,6 +132,12 @@ impl Diagnostics {
         self.list.iter().any(Diagnostic::is_about_syntax)
     }
 
+    /// What the program has too many of, in a sentence.
+    pub fn limit(&self) -> Option<&str> {
+        let found = self.list.iter().find(|it| limits::OF_NAMES.contains(&it.code));
+        found.map(|it| it.message.as_str())
+    }
+
     /// The names in a file that are not relations of the program, in text order.
     pub fn unknown_relations<'d>(&'d self, path: &'d str) -> impl Iterator<Item = &'d str> {
         let unknown = self.list.iter().filter(|it| it.code == "E201");

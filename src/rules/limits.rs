@@ -89,6 +89,9 @@ pub enum LimitError {
     Trials(usize),
 }
 
+/// The codes of limits on what a program declares: beyond them names are missing.
+pub(super) const OF_NAMES: [&str; 3] = ["L005", "L006", "L015"];
+
 impl LimitError {
     /// The stable code of the diagnostic.
     pub fn code(self) -> &'static str {

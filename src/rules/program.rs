@@ -28,6 +28,8 @@ pub struct Program {
     /// The facts that `forget` retracts and `inherit` copies: for each preset, by its raw value, the attributes
     /// that it states about entities other than its activations.
     pub stated: Vec<(i64, AttrId)>,
+    /// For each source the presets that bring it, by their raw values; `None` if it is there without any.
+    pub brought: Vec<Option<Vec<i64>>>,
     pub sources: Vec<Source>,
     /// For each source the number of the file that owns its reactions: the main file of its preset, or the source
     /// itself if it is a module that others include. `None` for all others.

@@ -1,4 +1,5 @@
 //! The facts that a preset states about other things than its activations: `forget` retracts and `inherit` copies them.
+//! And whether a file counts, which is there on account of presets.
 //!
 //! Deliberately absent: when that happens, which reactions of the core decide.
 
@@ -6,6 +7,16 @@ use super::program::{Effect, Program, Type};
 use crate::facts::{AttrId, DomainId, EntityId, Session};
 
 impl Program {
+    /// Whether none of the presets that bring a file is active: it is there only because one of them was, or may be.
+    pub fn sleeps(&self, source: u16, facts: &Session) -> bool {
+        let by = self.brought.get(usize::from(source)).and_then(Option::as_ref);
+        let attr = self.schema.attribute_named("preset");
+        by.zip(attr).is_some_and(|(by, attr)| {
+            let mut active = facts.entities_with(attr).filter_map(|it| facts.get_raw(it, attr));
+            !active.any(|it| by.contains(&it))
+        })
+    }
+
     /// The facts that a preset states, as owner (an entity, or the number of a member) and attribute. `of` restricts
     /// them to the owner of that type and number.
     pub fn stated_by(

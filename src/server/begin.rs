@@ -78,13 +78,14 @@ pub(super) fn start(
     fen: Option<&str>,
     facts: Option<&str>,
 ) -> Result<Board, Problem> {
-    let game = match facts {
-        Some(text) => ruleset.resume_text(text),
-        None => ruleset.start(fen),
+    let started = match facts {
+        Some(text) => catalogue.resume_text(ruleset, text),
+        None => ruleset.start(fen).map(|it| (ruleset.clone(), it)),
     };
-    let mut game = game.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
+    let (ruleset, mut game) =
+        started.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
     // Rules that exceed a budget do so when moves are first listed.
     game.legal_moves();
     game.check().map_err(|it| Problem::unprocessable("rules_exhausted", it.to_string()))?;
-    Ok(Board::new(game, catalogue, ruleset.clone()))
+    Ok(Board::new(game, catalogue, ruleset))
 }

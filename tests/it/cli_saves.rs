@@ -143,6 +143,35 @@ fn explanations_under_other_presets_than_the_game_has_are_audited() {
     }
 }
 
+/// The facts of a game whose own presets were switched off come back with the position that they were written of, and so
+/// does a duration.
+#[test]
+fn facts_come_back_under_the_rules_that_they_state() {
+    let (save, facts) = (scratch("stated.json"), scratch("stated.facts"));
+    let lines =
+        format!("e4\nd4\noff double-move\non piece-hp:white:turns=2\nsave {}\n", shown(&save));
+    assert_eq!(rulemate_reading(&["play", "double-move", "--ascii"], &lines).code, 0);
+    let listed = rulemate(&["facts", "--save", shown(&save), "--json"]).out;
+    std::fs::write(&facts, listed).expect("a file");
+    let from_save = ["moves", "--json", "--save", shown(&save)];
+    let given = ["--game", "double-move", "--preset", "piece-hp", "--facts", shown(&facts)];
+    let from_facts = [&["moves", "--json"], &given[..]].concat();
+    let read = |args: &[&str], moves: &str| {
+        let answer = rulemate(&[args, &["--moves", moves]].concat());
+        let answer: serde_json::Value = serde_json::from_str(&answer.out).expect("JSON");
+        (answer["fen"].clone(), answer["moves"].clone())
+    };
+    for moves in ["", "e5 Nf3 d6", "e5 Nf3 d6 Nc3 a6"] {
+        assert_eq!(read(&from_facts, moves), read(&from_save, moves), "{moves}");
+    }
+    // A save of it is one of a game without the preset.
+    let again = scratch("stated-again.json");
+    let saved = rulemate(&[&["save", shown(&again)], &given[..]].concat());
+    assert_eq!(saved.code, 0, "{}", saved.err);
+    let loaded = rulemate(&["load", shown(&again)]);
+    assert_eq!(loaded.code, 0, "{}", loaded.err);
+}
+
 #[test]
 fn a_wrong_save_is_a_finding_of_audit_and_an_error_of_load() {
     let save = rulemate(&["save", "--moves", "e4 e5", "-"]).out;

@@ -317,6 +317,24 @@ fn vetoes_are_no_legal_moves_and_undo_takes_all_back() {
     assert_eq!(result.as_deref(), Some("black wins by boots"));
 }
 
+/// As without the preset: the rest of the turn is a turn, and no half-move counts on.
+#[test]
+fn a_turn_under_way_ends_when_code_that_lengthens_it_is_switched_off() {
+    let catalogue = with(Boots { version: "1" });
+    let (rules, mut game) = start(&catalogue, &["boots"], None);
+    play(&mut game, "e2e4");
+    let half_moves = |game: &Game| {
+        let attr = game.program().schema.attribute_named("half_moves");
+        attr.and_then(|it| game.facts().get_raw(GAME, it))
+    };
+    assert_eq!(half_moves(&game), Some(1));
+    let off = catalogue.set_active(&rules, &mut game, &[] as &[&str]);
+    off.unwrap_or_else(|it| panic!("{it}"));
+    assert_eq!(half_moves(&game), Some(0));
+    play(&mut game, "d2d4");
+    play(&mut game, "d7d5");
+}
+
 #[test]
 fn both_evaluators_play_by_the_same_code() {
     let catalogue = with(Boots { version: "1" });

@@ -39,6 +39,7 @@ mod include;
 mod janggi;
 mod language;
 mod leaves;
+mod leaving;
 mod legality;
 mod lsp;
 mod model;

@@ -627,6 +627,13 @@ fn limits_say_how_many_there_are() {
     ] {
         assert_eq!(failing(&text).list()[0].message, message);
     }
+    // What is not declared for that reason is not told.
+    let relations: String = (0..limits::RELATIONS + 9)
+        .map(|it| format!(".static r{it}(n: Int) open \"{{n}}\"\nr{it}(1).\n"))
+        .collect();
+    let found = failing(&relations);
+    let codes: Vec<&str> = found.list().iter().map(|it| it.code).collect();
+    assert_eq!(codes, ["L005"]);
     // Those that are too many have places, too.
     let names: Vec<String> = (0..limits::STAGES - 4).map(|it| format!("s{it}")).collect();
     let added = (0..8).map(|it| format!(".stage t{it} after s{it} before s9\n"));

@@ -12,6 +12,7 @@ use crate::derive::Backend;
 use crate::facts::{Document, SavedFact, SavedValue};
 use crate::game::Game;
 use crate::moves::{Move, legal_moves};
+use crate::presets::activation::preset_of;
 use crate::presets::external::FOLDER;
 use crate::presets::option_facts::members_of;
 use crate::presets::{Activation, Catalogue, Ruleset, StartError};
@@ -136,7 +137,7 @@ impl Save {
             }
         };
         self.check_code(catalogue)?;
-        let rules = catalogue.load(&self.game, &self.presets)?;
+        let rules = self.rules_of_start(catalogue)?;
         let programs = self.programs(catalogue, &rules)?;
         let changed = self.changed_rules(&programs);
         if from != RulesFrom::Changed && self.version > 1 && !changed.is_empty() {
@@ -147,6 +148,17 @@ impl Save {
         let mut replay = Replay { save: self, catalogue, rules, programs, strict };
         let game = replay.run(visit)?;
         Ok(Restored { game, rules: replay.rules, migrated: !strict })
+    }
+
+    /// The rules of the first position. A game that went on from facts may lack presets of its own.
+    fn rules_of_start(&self, catalogue: &Catalogue) -> Result<Ruleset, RestoreError> {
+        let rules = catalogue.load(&self.game, &self.presets)?;
+        let is_there = |it: &Activation| self.presets.iter().any(|of| preset_of(of) == it.preset);
+        Ok(match rules.activations().iter().all(is_there) {
+            true => rules,
+            false if self.version > 2 => catalogue.load_exactly(&rules, &self.presets)?,
+            false => rules,
+        })
     }
 
     /// The programs that the game was played by: that of the start, then that of each switch.

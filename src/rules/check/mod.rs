@@ -5,6 +5,7 @@
 //! remembered as broken, and no further mistakes are reported about them.
 //! Deliberately absent: the order in which a body is evaluated; planners choose it.
 
+mod brought;
 mod declare;
 mod domains;
 mod effect;
@@ -57,7 +58,10 @@ pub fn compile(sources: Vec<Source>) -> Result<Program, Diagnostics> {
 pub fn compile_sharing(sources: Vec<Source>, reader: &Reader) -> Result<Program, Diagnostics> {
     let mut found = Vec::new();
     match check(&sources, reader, &mut found) {
-        Some(program) if found.is_empty() => Ok(Program { sources, ..program }),
+        Some(program) if found.is_empty() => {
+            let brought = brought::brought(&program, &sources);
+            Ok(Program { sources, brought, ..program })
+        }
         _ => Err(Diagnostics::new(sources, found)),
     }
 }
@@ -87,7 +91,16 @@ fn check(sources: &[Source], reader: &Reader, found: &mut Vec<Diagnostic>) -> Op
     checker.conclude(&files);
     let program = checker.finish(found);
     renamed::note_renames(found, sources, &program);
+    keep_limit(found);
     Some(program)
+}
+
+/// Where a program declares more than it may, all other mistakes may be about names that are missing for that reason.
+fn keep_limit(found: &mut Vec<Diagnostic>) {
+    let exceeds = |it: &Diagnostic| limits::OF_NAMES.contains(&it.code);
+    if let Some(at) = found.iter().position(exceeds) {
+        *found = vec![found.swap_remove(at)];
+    }
 }
 
 /// Types of columns; `None` where the declaration names no known type.
@@ -373,6 +386,7 @@ impl<'t> Checker<'t> {
         }
         let mut program = Program {
             stated: Vec::new(),
+            brought: Vec::new(),
             sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),

@@ -80,15 +80,17 @@ pub(super) async fn check_presets(
     web.host.know_rules(&hash).await?;
     let added: &[String] = if wanted.exactly { &[] } else { &wanted.presets };
     let ruleset = web.host.ruleset(&hash, &wanted.game, added).await?;
-    let catalogue = web.host.library.catalogue(&hash).filter(|_| wanted.exactly);
+    let catalogue = web.host.library.catalogue(&hash);
     let sides = ruleset.sides();
     let look = move || -> Reply<Value> {
-        let game = match &wanted.facts {
-            Some(facts) => ruleset.resume_text(&facts.to_string()),
-            None => ruleset.start(wanted.fen.as_deref()),
+        let facts = wanted.facts.as_ref().map(ToString::to_string);
+        let game = match (&facts, &catalogue) {
+            (Some(facts), Some(it)) => it.resume_text(&ruleset, facts).map(|it| it.1),
+            (Some(facts), None) => ruleset.resume_text(facts),
+            (None, _) => ruleset.start(wanted.fen.as_deref()),
         };
         let mut game = game.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-        if let Some(it) = catalogue {
+        if let Some(it) = catalogue.filter(|_| wanted.exactly) {
             let set = it.set_active(&ruleset, &mut game, &wanted.presets);
             set.map_err(|it| Problem::unprocessable("rules_refuse", it.to_string()))?;
         }

@@ -43,7 +43,8 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
 /// most common value first, then each exception, by the piece's square or by the member: `key=usual,square:value`.
 ///
 /// `None` if there is neither a value nor a default (for a field about pieces: if none of them has a value); for a quiet
-/// field of the game also if the value is the default, which a reader takes for a missing field.
+/// field of the game, and for one that only presets declare that are not active, also if all values are the default,
+/// which a reader takes for a missing field.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -63,9 +64,10 @@ fn further(
         None => "-".into(),
     };
     let usual = program.schema.attribute(attr).default;
+    let sleeps = field.files.iter().all(|it| program.sleeps(*it, facts));
     if field.about == About::Game {
         let value = facts.get_raw(GAME, attr);
-        if field.is_quiet && value == usual {
+        if (field.is_quiet || sleeps) && value == usual {
             return None;
         }
         return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
@@ -81,6 +83,9 @@ fn further(
             (contract.board.domain, by_square.iter().map(of_piece).collect())
         }
     };
+    if sleeps && values.iter().all(|it| it.1 == usual) {
+        return None;
+    }
     let is_about_members = matches!(field.about, About::Members(_));
     values.iter().find_map(|it| it.1).or(usual.filter(|_| is_about_members))?;
     let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
@@ -209,7 +214,11 @@ fn placement(world: &mut World, contract: &Contract) -> String {
     };
     if contract.has_pocket {
         let letters = letters_of(world, contract);
-        text += &in_hand(world.facts(), contract, &letters);
+        let hand = in_hand(world.facts(), contract, &letters);
+        let sleeps = |it: &u16| world.program().sleeps(*it, world.facts());
+        if hand != "[]" || !contract.pocket_files.iter().all(sleeps) {
+            text += &hand;
+        }
     }
     text
 }
