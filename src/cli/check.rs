@@ -105,7 +105,7 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     for ((file, source), clash) in files.iter().zip(clashes) {
         let checked = match clash {
             Some(clash) => Err(fault(source, clash.to_string())),
-            None => check(&catalogue, source),
+            None => check(&catalogue, source, &mut || true),
         };
         verdict = verdict.max(Verdict::of(checked.is_err()));
         let mut advice = Vec::new();
@@ -121,9 +121,16 @@ fn run_once(args: &CheckArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
+/// Asked before a further program is made to check a file with: whether to go on.
+pub(crate) type GoOn<'g> = &'g mut dyn FnMut() -> bool;
+
 /// The result for the file together with what it builds on.
-pub(crate) fn check(catalogue: &Catalogue, source: &Source) -> Result<CheckedFile, Fault> {
-    let mut together = fit(catalogue, source, source);
+pub(crate) fn check(
+    catalogue: &Catalogue,
+    source: &Source,
+    go_on: GoOn<'_>,
+) -> Result<CheckedFile, Fault> {
+    let mut together = fit(catalogue, source, source, go_on);
     if let Ok(fine) = &mut together {
         fine.notes.extend(unknown_keys(source));
     }
@@ -191,14 +198,18 @@ fn fit_module(
     source: &Source,
     module: &str,
     metas: &[Meta],
+    go_on: GoOn<'_>,
 ) -> Result<CheckedFile, Fault> {
     let includers = catalogue.includers(&source.path);
     if includers.is_empty() {
-        return fit_alone(catalogue, source, module, metas);
+        return fit_alone(catalogue, source, module, metas, go_on);
     }
     let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for includer in includers {
-        fine.join(fit(catalogue, includer, source)?);
+        if fine.program.is_some() && !go_on() {
+            break;
+        }
+        fine.join(fit(catalogue, includer, source, go_on)?);
     }
     Ok(fine)
 }
@@ -209,6 +220,7 @@ fn fit_alone(
     source: &Source,
     module: &str,
     metas: &[Meta],
+    go_on: GoOn<'_>,
 ) -> Result<CheckedFile, Fault> {
     let (folder, file) = match source.path.rsplit_once('/') {
         Some((folder, file)) => (format!("{folder}/"), file),
@@ -223,21 +235,29 @@ fn fit_alone(
     let includes = Source { path: format!("{folder}{preset}.dl"), text: text.into() };
     let mut catalogue = catalogue.clone();
     catalogue.add(includes.clone()).map_err(|it| Fault::Other(it.to_string()))?;
-    fit(&catalogue, &includes, source)
+    fit(&catalogue, &includes, source, go_on)
 }
 
 /// Compiles the games that a file must fit: `source` is the file asked about, or one that includes it. Notes about
 /// any other file than the one asked about are left to the check of that file.
-fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<CheckedFile, Fault> {
+fn fit(
+    catalogue: &Catalogue,
+    source: &Source,
+    asked: &Source,
+    go_on: GoOn<'_>,
+) -> Result<CheckedFile, Fault> {
     let metas = metas(source);
     if let Some(module) = named(&metas, "module") {
-        return fit_module(catalogue, source, module, &metas);
+        return fit_module(catalogue, source, module, &metas, go_on);
     }
     let family = named(&metas, "family");
     let Target { games, presets, is_for_all } = target(catalogue, &metas);
     let is_without_games = games.is_empty();
     let mut fine = CheckedFile { program: None, notes: Vec::new() };
     for game in games {
+        if fine.program.is_some() && !go_on() {
+            break;
+        }
         let is_one_of_many = is_for_all && game != DEFAULT_GAME;
         let loaded = match catalogue.load(game, &presets) {
             Ok(loaded) => loaded,
@@ -258,7 +278,11 @@ fn fit(catalogue: &Catalogue, source: &Source, asked: &Source) -> Result<Checked
             }
             Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
             Err(LoadError::TooMuch { why, .. }) => return Err(Fault::Other(why.to_string())),
-            Err(other) => return Err(Fault::Other(format!("{}: {other}", asked.path))),
+            Err(other) => {
+                let (why, path) = (other.to_string(), &asked.path);
+                let is_placed = why.starts_with(path.as_str());
+                return Err(Fault::Other(if is_placed { why } else { format!("{path}: {why}") }));
+            }
         };
         let mut notes = start(&loaded, source, &metas)?;
         if source.path != asked.path {

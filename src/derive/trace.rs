@@ -7,7 +7,7 @@
 use std::fmt;
 
 use super::rows::Tuple;
-use crate::facts::{Change, EntityId, push_word};
+use crate::facts::{Change, EntityId, push_word, with_plurals};
 use crate::rules::{Event, EventId, MessagePart, Program, Reaction, Type, VarId};
 
 /// The steps of an action, in order.
@@ -128,7 +128,7 @@ impl Said {
                 SaidPart::Value { ty, raw } => push_word(&mut text, &names(*ty, *raw)),
             }
         }
-        text
+        with_plurals(text)
     }
 }
 

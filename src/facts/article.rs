@@ -1,4 +1,5 @@
-//! The indefinite article before names that sentences are filled with: `a rule`, `an action`.
+//! The grammar of sentences that are filled with values: the indefinite article before names, `a rule`, `an action`; and
+//! the plural after numbers, `1 step`, `2 steps`.
 //!
 //! Deliberately absent: any other grammar. Rule text is written so that it needs none.
 
@@ -26,6 +27,25 @@ pub(crate) fn push_word(sentence: &mut String, word: &str) {
     sentence.push_str(word);
 }
 
+/// A filled sentence in which each `(s)` is settled by the number before it: `1 step(s)` becomes `1 step`, `2 step(s)`
+/// and `any n step(s)` become `2 steps` and `any n steps`.
+pub(crate) fn with_plurals(sentence: String) -> String {
+    if !sentence.contains("(s)") {
+        return sentence;
+    }
+    let mut full = String::new();
+    for piece in sentence.split_inclusive("(s)") {
+        let Some(noun) = piece.strip_suffix("(s)") else {
+            full.push_str(piece);
+            continue;
+        };
+        full.push_str(noun);
+        let number = full.split_whitespace().filter_map(|it| it.parse::<i64>().ok()).next_back();
+        full.push_str(if number == Some(1) { "" } else { "s" });
+    }
+    full
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -47,5 +67,15 @@ mod tests {
         assert_eq!(told("e4 has a ", "some kind"), "e4 has some kind");
         assert_eq!(told("from extra ", "e4"), "from extra e4");
         assert_eq!(told("", "action"), "action");
+    }
+
+    #[test]
+    fn plurals_are_those_of_the_number() {
+        let told = |it: &str| with_plurals(it.to_owned());
+        assert_eq!(told("e4 has 1 step(s)"), "e4 has 1 step");
+        assert_eq!(told("e4 has 0 step(s) left"), "e4 has 0 steps left");
+        assert_eq!(told("the last 1 turn(s) had 2 hop(s)"), "the last 1 turn had 2 hops");
+        assert_eq!(told("e4 has any n step(s)"), "e4 has any n steps");
+        assert_eq!(told("wins with 1 more check(s)"), "wins with 1 more check");
     }
 }

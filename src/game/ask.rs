@@ -7,7 +7,9 @@
 
 use serde::Serialize;
 
-use crate::derive::explain::{Finding, Limits, Line, Proof, Source, Turning, why_not_within};
+use crate::derive::explain::{
+    Finding, Limits, Line, Proof, Refutation, Source, Turning, why_not_within,
+};
 use crate::derive::{Allowance, Exhausted, World};
 use crate::facts::Domain;
 use crate::moves::notation::{MoveError, MoveFault};
@@ -297,9 +299,15 @@ impl Game {
             Ok(Explanation { question: "result".to_owned(), holds, summary, code: None, finding })
         };
         if let Some(result) = result {
-            let why = self.describer().now(|view| proofs.first().map(|it| it.headline(view)));
-            let why = why.map(|it| format!(": {it}")).unwrap_or_default();
-            let summary = format!("the game is over, {result}{why}");
+            let why = self.describer().now(|view| {
+                let (headline, row) =
+                    proofs.first().map(|it| (it.headline(view), it.summary(view)))?;
+                // The row says which result it is, as the summary does.
+                let row = row.rsplit_once(" [").map_or(&*row, |it| it.0);
+                let beyond = headline.strip_prefix(row).map(str::to_owned);
+                Some(beyond.unwrap_or_else(|| format!(": {headline}")))
+            });
+            let summary = format!("the game is over, {result}{}", why.unwrap_or_default());
             return answer(true, summary, Finding::Proved(proofs));
         }
         let rows = self.world_mut().materialised();
@@ -545,16 +553,41 @@ fn explanation(question: &str, holds: bool, verdict: &str, finding: Finding) -> 
     Explanation { question: question.to_owned(), holds, summary, code: None, finding }
 }
 
+/// Maximum number of moves among which the one is sought that says why a text is refused.
+const MEANINGS: usize = 4;
+
 /// The move that was probably meant by a text that means no legal move: the likeliest for which the rules declare a
-/// refusal, or else the likeliest.
+/// refusal, or else the likeliest. If that one is out of reach, another one that something forbids says more.
 fn meant(
     world: &mut World,
     contract: &Contract,
     error: &MoveError,
     limits: Limits,
 ) -> Result<Option<Move>, QuestionError> {
-    let refused = Objection::first(world, contract, error.candidates(), limits)?;
-    Ok(refused.map(|it| it.0).or_else(|| error.candidate().cloned()))
+    let candidates = error.candidates();
+    if let Some((mv, _)) = Objection::first(world, contract, candidates, limits)? {
+        return Ok(Some(mv));
+    }
+    let Some((first, others)) = candidates.split_first() else { return Ok(None) };
+    if !is_out_of_reach(&decide(world, contract, first, limits)?.1) {
+        return Ok(Some(first.clone()));
+    }
+    for mv in others.iter().take(MEANINGS) {
+        if is_forbidden(&decide(world, contract, mv, limits)?.1) {
+            return Ok(Some(mv.clone()));
+        }
+    }
+    Ok(Some(first.clone()))
+}
+
+/// Whether nothing could make an action legal where things stand: its piece does not go there at all.
+fn is_out_of_reach(finding: &Finding) -> bool {
+    matches!(finding, Finding::Refuted(all) if all.iter().all(Refutation::is_hopeless))
+}
+
+/// Whether something on the board forbids an action that its piece could take otherwise.
+fn is_forbidden(finding: &Finding) -> bool {
+    matches!(finding, Finding::Refuted(all) if all.iter().any(Refutation::is_opposed))
 }
 
 impl Because {

@@ -173,16 +173,16 @@ impl Finder<'_> {
             fullmove: self.optional_game_input("fullmove", Int),
             occurrences: self.optional_game_input("occurrences", Int),
             since_first: self.optional_game_input("since_first", Int),
-            fields: self.fields(),
-            marks: self.marks(),
+            fields: self.of_lines(Self::fields),
+            marks: self.of_lines(Self::marks),
             walls: None,
-            counters: self.counters(),
+            counters: self.of_lines(Self::counters),
             has_pocket: !pocket_files.is_empty(),
             pocket_files,
-            dashes: self.dashes(),
-            stack: self.stack(),
-            turn_text: self.turn_text(),
-            turn_words: self.turn_words(),
+            dashes: self.of_lines(Self::dashes),
+            stack: self.of_lines(Self::stack),
+            turn_text: self.of_lines(Self::turn_text),
+            turn_words: self.of_lines(Self::turn_words),
             is_strict: fen_lines(program).any(|it| it == "strict"),
             has_no_suffixes: san_lines(program).any(|it| it == "unmarked"),
             letter: self.relation("letter", &[Kind, Text]),
@@ -208,7 +208,7 @@ impl Finder<'_> {
             rooms: OnceLock::new(),
             refused_late: OnceLock::new(),
         };
-        contract.walls = self.walls(&contract.marks);
+        contract.walls = self.of_lines(|it| it.walls(&contract.marks));
         if contract.walls.is_some() && !contract.board.is_grid {
             self.report_shape("the wall", "on a board of squares", "on a board of points");
         }

@@ -2,13 +2,13 @@
 //! next to letters, walls, counters, stacks, the text of a turn; with the relations that the lines name.
 
 use crate::facts::{AttrId, BOOL, Shape};
-use crate::rules::{Input, RelId, Role, TemplatePart, Type};
+use crate::rules::{Input, RelId, Role, Span, TemplatePart, Type};
 
 use super::finder::{
     About, AttrInput, Counters, CountersForm, Fault, Field, Finder, Mark, Origin, Slot, TurnPart,
     TurnWords, Walls,
 };
-use super::meta_lines::{fen_lines_by_file, fen_lines_of, full_name};
+use super::meta_lines::{fen_lines_of, full_name, placed_fen_lines};
 
 /// Maximum number of fields of a FEN that are always a dash.
 const DASHES: usize = 8;
@@ -30,13 +30,14 @@ impl Finder<'_> {
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
-        for (line, file) in fen_lines_by_file(program) {
+        for (line, at) in placed_fen_lines(program) {
+            self.line = Some(at);
             let Some((key, name)) = line.split_once('=') else { continue };
             let (key, is_quiet) = key.strip_prefix('?').map_or((key, false), |it| (it, true));
             if key.is_empty() || key.contains(' ') {
                 continue;
             }
-            let name = full_name(program, file, name);
+            let name = full_name(program, at, name);
             let Some(field) = self.field(key, &name, is_quiet) else { continue };
             match fields.iter_mut().find(|it| it.key == key) {
                 None => fields.push(Field { files: vec![file], ..field }),
@@ -69,7 +70,7 @@ impl Finder<'_> {
     /// Notes that a word or sign of the notation is declared in two forms.
     fn report_taken(&mut self, what: &str, first: &str, second: &str) {
         let [what, first, second] = [what, first, second].map(str::to_owned);
-        self.faults.push(Fault::Taken { what, first, second });
+        self.note(Fault::Taken { what, first, second });
     }
 
     /// The meaning of a word after one more line about it: `known` by the lines before, `found` by this one. Notes a
@@ -92,7 +93,7 @@ impl Finder<'_> {
     fn field(&mut self, key: &str, name: &str, is_quiet: bool) -> Option<Field> {
         let program = self.program;
         let Some(rel) = program.relation_known(name) else {
-            self.faults.push(Fault::Missing { relation: name.to_owned() });
+            self.note(Fault::Missing { relation: name.to_owned() });
             return None;
         };
         let relation = program.relation(rel);
@@ -138,9 +139,10 @@ impl Finder<'_> {
     /// same number may each declare it.
     pub(super) fn dashes(&mut self) -> usize {
         let program = self.program;
-        let mut lines = fen_lines_of(program, "dashes").map(|it| it.0);
-        let Some(number) = lines.next() else { return 0 };
-        if let Some(other) = lines.find(|it| *it != number) {
+        let mut lines = fen_lines_of(program, "dashes");
+        let Some((number, at)) = lines.next() else { return 0 };
+        self.line = Some(at);
+        if let Some((other, _)) = lines.find(|it| it.0 != number) {
             self.report_taken("the word dashes", number, other);
         }
         let found: Option<usize> = number.parse().ok().filter(|it| *it <= DASHES);
@@ -155,15 +157,16 @@ impl Finder<'_> {
     /// puts it before. Files that need the same mark may each declare it.
     pub(super) fn marks(&mut self) -> Vec<Mark> {
         let program = self.program;
-        let read = |(line, file): (&str, u16)| {
+        let read = |(line, at): (&str, Span)| {
             let (word, rest) = line.split_once(' ')?;
             let (sign, name) = rest.split_once('=')?;
             let is_prefix = word == "prefix";
-            let name = full_name(program, file, name);
-            (is_prefix || word == "mark").then(|| (is_prefix, sign.to_owned(), name))
+            let name = full_name(program, at, name);
+            (is_prefix || word == "mark").then(|| (is_prefix, sign.to_owned(), name, at))
         };
         let mut marks: Vec<Mark> = Vec::new();
-        for (is_prefix, sign, name) in fen_lines_by_file(program).filter_map(read) {
+        for (is_prefix, sign, name, at) in placed_fen_lines(program).filter_map(read) {
+            self.line = Some(at);
             let Some(sign) = self.sign(&format!("the mark {name}"), &sign) else { continue };
             let Some(input) = self.input(&name, Origin::Flag, &[Slot::Entity]) else { continue };
             match marks.iter().find(|it| it.sign == sign) {
@@ -188,8 +191,9 @@ impl Finder<'_> {
     pub(super) fn stack(&mut self) -> Option<RelId> {
         let program = self.program;
         let mut found = None;
-        for (name, file) in fen_lines_of(program, "stack") {
-            let name = full_name(program, file, name);
+        for (name, at) in fen_lines_of(program, "stack") {
+            self.line = Some(at);
+            let name = full_name(program, at, name);
             let rel = self.find(&name, Origin::Any, &[Slot::Kind, Slot::Int]);
             found = self.agreed("the word stack", found, rel, |it| it);
         }
@@ -201,8 +205,8 @@ impl Finder<'_> {
     pub(super) fn turn_text(&mut self) -> Option<Vec<TurnPart>> {
         let program = self.program;
         let mut lines = fen_lines_of(program, "turn");
-        let (template, file) = lines.next()?;
-        let parts = self.turn_parts(template, file);
+        let (template, at) = lines.next()?;
+        let parts = self.turn_parts(template, at);
         if let Some((other, _)) = lines.find(|it| self.turn_parts(it.0, it.1) != parts) {
             self.report_taken("the word turn", template, other);
         }
@@ -220,7 +224,7 @@ impl Finder<'_> {
             || is_unclear(&signs)
             || of_rows.any(|it| has_text(&it.0, is_unclear))
         {
-            self.faults.push(Fault::TurnText { template: template.to_owned() });
+            self.note(Fault::TurnText { template: template.to_owned() });
         }
         Some(parts)
     }
@@ -232,11 +236,11 @@ impl Finder<'_> {
         let mut texts = Vec::new();
         let mut hold: Option<AttrInput> = None;
         for it in program.meta.iter().filter(|it| it.key == "san") {
-            let file = it.span.source;
+            self.line = Some(it.span);
             if let Some(template) = it.value.strip_prefix("turn ") {
                 let mut parts = Vec::new();
                 for (at, piece) in template.split(['[', ']']).enumerate() {
-                    let inner = self.turn_parts(piece, file);
+                    let inner = self.turn_parts(piece, it.span);
                     match at % 2 {
                         0 => parts.extend(inner),
                         _ => parts.push(TurnPart::Optional(inner)),
@@ -244,7 +248,7 @@ impl Finder<'_> {
                 }
                 texts.push(parts);
             } else if let Some(name) = it.value.strip_prefix("hold ") {
-                let found = self.input(&full_name(program, file, name), Origin::Game, &[]);
+                let found = self.input(&full_name(program, it.span, name), Origin::Game, &[]);
                 hold = self.agreed("the word hold", hold, found, |it| it.rel);
             }
         }
@@ -253,22 +257,23 @@ impl Finder<'_> {
         }
         let Some(hold) = hold else {
             let relation = "that keeps a turn open (`.meta san \"hold RELATION\"`)".into();
-            self.faults.push(Fault::Missing { relation });
+            self.note(Fault::Missing { relation });
             return None;
         };
         Some(TurnWords { texts, hold: hold.attr })
     }
 
     /// The parts of a template for the text of a turn: of one under way in a FEN, or of a whole one in SAN.
-    fn turn_parts(&mut self, template: &str, file: u16) -> Vec<TurnPart> {
+    fn turn_parts(&mut self, template: &str, line: Span) -> Vec<TurnPart> {
         let program = self.program;
+        self.line = Some(line);
         let mut parts = Vec::new();
         for piece in template.split_inclusive(['{', '}']) {
             if let Some(name) = piece.strip_suffix('}') {
                 let (name, is_list) = (name.trim_end_matches(','), name.ends_with(','));
-                let name = full_name(program, file, name);
+                let name = full_name(program, line, name);
                 let Some(rel) = program.relation_known(&name) else {
-                    self.faults.push(Fault::Missing { relation: name });
+                    self.note(Fault::Missing { relation: name });
                     continue;
                 };
                 if !program.row_texts.contains_key(&rel) {
@@ -290,10 +295,11 @@ impl Finder<'_> {
     pub(super) fn walls(&mut self, marks: &[Mark]) -> Option<Walls> {
         let program = self.program;
         let mut found: Option<Walls> = None;
-        for (rest, file) in fen_lines_of(program, "wall") {
+        for (rest, at) in fen_lines_of(program, "wall") {
+            self.line = Some(at);
             let (sign, name) = rest.split_once('=').unwrap_or((rest, ""));
             let Some(sign) = self.sign("the sign of walls", sign) else { continue };
-            let name = full_name(program, file, name);
+            let name = full_name(program, at, name);
             let Some(input) = self.of_members(&name, &[Slot::Square]) else { continue };
             if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
                 self.report_conflict(&format!("the sign {sign}"), mark.input.rel, input.rel);
@@ -319,12 +325,13 @@ impl Finder<'_> {
     pub(super) fn counters(&mut self) -> Option<Counters> {
         let program = self.program;
         let mut found: Option<Counters> = None;
-        for (name, file) in fen_lines_of(program, "counters") {
+        for (name, at) in fen_lines_of(program, "counters") {
+            self.line = Some(at);
             let (name, form) = match name.strip_prefix('+') {
                 Some(name) => (name, CountersForm::Signed),
                 None => (name, CountersForm::Plain),
             };
-            let name = full_name(program, file, name);
+            let name = full_name(program, at, name);
             let Some(input) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
             match found {
                 None => found = Some(Counters { input, form }),

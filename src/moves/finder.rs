@@ -6,7 +6,7 @@
 use std::fmt;
 
 use crate::facts::{AttrId, BOOL, DomainId, NEXT_ENTITY, Shape};
-use crate::rules::{Input, Program, RelId, Role, Type};
+use crate::rules::{Input, Program, RelId, Role, Span, Type};
 
 /// An input, with the attribute that it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,6 +149,9 @@ pub enum Fault {
          write a `:` outside the braces, and neither `=` nor a blank, in the texts of rows either"
     )]
     TurnText { template: String },
+    /// What is wrong with a line of a file.
+    #[error("{place}: {fault}")]
+    Line { place: String, fault: Box<Fault> },
 }
 
 /// The role of a column. Columns of one slot must have the same domain.
@@ -195,13 +198,30 @@ const STAND_IN: AttrInput = AttrInput { rel: RelId(0), attr: NEXT_ENTITY };
 pub(super) struct Finder<'a> {
     pub(super) program: &'a Program,
     pub(super) faults: Vec<Fault>,
+    /// The `.meta` line that is being read: faults are told with its place.
+    pub(super) line: Option<Span>,
     /// The domain of each slot for which a column was checked.
     slots: Vec<(Slot, DomainId)>,
 }
 
 impl<'a> Finder<'a> {
     pub(super) fn new(program: &'a Program) -> Self {
-        Self { program, faults: Vec::new(), slots: Vec::new() }
+        Self { program, faults: Vec::new(), line: None, slots: Vec::new() }
+    }
+
+    /// Reads `.meta` lines: faults of what follows have no line.
+    pub(super) fn of_lines<T>(&mut self, read: impl FnOnce(&mut Self) -> T) -> T {
+        let found = read(self);
+        self.line = None;
+        found
+    }
+
+    /// Notes a fault, with the place of the line that is being read.
+    pub(super) fn note(&mut self, fault: Fault) {
+        self.faults.push(match self.line {
+            Some(line) => Fault::Line { place: self.program.place(line), fault: Box::new(fault) },
+            None => fault,
+        });
     }
 
     /// The domain of a slot, if a column was checked for it.
@@ -270,7 +290,7 @@ impl<'a> Finder<'a> {
 
     pub(super) fn find(&mut self, name: &str, origin: Origin, slots: &[Slot]) -> Option<RelId> {
         let Some(rel) = self.program.relation_named(name) else {
-            self.faults.push(Fault::Missing { relation: name.to_owned() });
+            self.note(Fault::Missing { relation: name.to_owned() });
             return None;
         };
         let relation = self.program.relation(rel);
@@ -296,7 +316,7 @@ impl<'a> Finder<'a> {
     /// Notes that a declaration has another form than is expected.
     pub(super) fn report_shape(&mut self, relation: &str, expected: &str, found: &str) {
         let [relation, expected, found] = [relation, expected, found].map(str::to_owned);
-        self.faults.push(Fault::Shape { relation, expected, found });
+        self.note(Fault::Shape { relation, expected, found });
     }
 
     /// Whether a relation has these columns.

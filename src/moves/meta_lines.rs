@@ -2,7 +2,7 @@
 //! these lines and of `.meta fault "..."`.
 
 use crate::facts::nearest;
-use crate::rules::Program;
+use crate::rules::{Program, Span};
 
 /// By key, the words that stand alone in such a line, and the words that something follows.
 const WORDS: &[(&str, &[&str], &[&str])] = &[
@@ -41,22 +41,22 @@ pub fn form_fault(key: &str, value: &str) -> Option<String> {
 
 /// The values of the lines `.meta fen "..."`.
 pub(super) fn fen_lines(program: &Program) -> impl Iterator<Item = &str> {
-    fen_lines_by_file(program).map(|it| it.0)
+    placed_fen_lines(program).map(|it| it.0)
 }
 
-/// The values of the lines `.meta fen "..."`, each with the number of its file.
-pub(super) fn fen_lines_by_file(program: &Program) -> impl Iterator<Item = (&str, u16)> {
+/// The values of the lines `.meta fen "..."`, each with its place.
+pub(super) fn placed_fen_lines(program: &Program) -> impl Iterator<Item = (&str, Span)> {
     let all = program.meta.iter().filter(|it| it.key == "fen");
-    all.map(|it| (it.value.as_str(), it.span.source))
+    all.map(|it| (it.value.as_str(), it.span))
 }
 
-/// What follows `WORD ` in the values of the lines `.meta fen "WORD ..."`, each with the number of its file.
+/// What follows `WORD ` in the values of the lines `.meta fen "WORD ..."`, each with its place.
 pub(super) fn fen_lines_of<'p>(
     program: &'p Program,
     word: &'static str,
-) -> impl Iterator<Item = (&'p str, u16)> {
+) -> impl Iterator<Item = (&'p str, Span)> {
     let rest = move |it: &'p str| it.strip_prefix(word)?.strip_prefix(' ');
-    fen_lines_by_file(program).filter_map(move |(line, file)| Some((rest(line)?, file)))
+    placed_fen_lines(program).filter_map(move |(line, at)| Some((rest(line)?, at)))
 }
 
 /// The values of the lines `.meta san "..."`.
@@ -64,8 +64,8 @@ pub(super) fn san_lines(program: &Program) -> impl Iterator<Item = &str> {
     program.meta.iter().filter(|it| it.key == "san").map(|it| it.value.as_str())
 }
 
-/// The full name of a relation that a file names, perhaps by an earlier name; a name that no relation has stays as it is.
-pub(super) fn full_name(program: &Program, file: u16, name: &str) -> String {
-    let rel = program.relation_in(file, name).or_else(|| program.relation_known(name));
+/// The full name of a relation that a line names, perhaps by an earlier name; a name that no relation has stays as it is.
+pub(super) fn full_name(program: &Program, line: Span, name: &str) -> String {
+    let rel = program.relation_in(line.source, name).or_else(|| program.relation_known(name));
     rel.map_or_else(|| name.to_owned(), |it| program.relation(it).name.clone())
 }

@@ -67,6 +67,10 @@ pub enum ActivationError {
     Option { preset: String, option: String, near: Option<String>, known: Vec<String> },
     #[error("option {option} of preset {preset} is {expected}, not {value:?}")]
     Value { preset: String, option: String, value: String, expected: String },
+    #[error(
+        "{place}: option {option} of preset {preset} is {expected}, but its default is {value}"
+    )]
+    Default { place: String, preset: String, option: String, value: String, expected: String },
     #[error("preset {preset} is activated twice for {scope}")]
     Twice { preset: String, scope: String },
     #[error("the rules cannot state that {preset} is active: {missing}")]
@@ -182,16 +186,23 @@ impl Activation {
         let known = known_options(program, &request.preset);
         check_options(schema, request, &known)?;
         for (name, option_facts) in known {
+            let (preset, option) = (request.preset.clone(), name.clone());
+            let (place, range) = range(program, &preset, &name).unzip();
             let facts = match request.options.iter().find(|it| it.0 == name) {
                 Some((_, text)) => {
-                    let range = range(program, &request.preset, &name);
                     let facts = option_facts.read(schema, text).and_then(|it| within(it, range));
-                    facts.map_err(|expected| {
-                        let (preset, option) = (request.preset.clone(), name.clone());
-                        ActivationError::Value { preset, option, value: text.clone(), expected }
+                    facts.map_err(|expected| ActivationError::Value {
+                        preset,
+                        option,
+                        value: text.clone(),
+                        expected,
                     })?
                 }
-                None => option_facts.defaults(schema),
+                None => within(option_facts.defaults(schema), range).map_err(|expected| {
+                    let value = option_facts.text(schema, |it| default(schema, it));
+                    let (place, value) = (place.unwrap_or_default(), value.unwrap_or_default());
+                    ActivationError::Default { place, preset, option, value, expected }
+                })?,
             };
             let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());
             if let Some(text) = option_facts.text(schema, fact) {
@@ -280,16 +291,16 @@ impl Activation {
     }
 }
 
-/// The values of the `.meta` lines of a key in the files of a preset.
+/// The `.meta` lines of a key in the files of a preset.
 fn notes<'p>(
     program: &'p Program,
     preset: &str,
     key: &'static str,
-) -> impl Iterator<Item = &'p str> {
+) -> impl Iterator<Item = &'p Meta> {
     let file = preset_file(program, preset);
     let owner = |it: &Meta| program.owners.get(usize::from(it.span.source)).copied().flatten();
     let own = move |it: &&Meta| it.key == key && file.is_some() && owner(it) == file;
-    program.meta.iter().filter(own).map(|it| it.value.as_str())
+    program.meta.iter().filter(own)
 }
 
 /// The number of a preset's file.
@@ -298,10 +309,13 @@ fn preset_file(program: &Program, preset: &str) -> Option<u16> {
     program.meta.iter().find(names).map(|it| it.span.source)
 }
 
-/// The numbers that a preset's file allows for an option.
-fn range(program: &Program, preset: &str, option: &str) -> Option<(i64, i64)> {
-    let mut ranges = notes(program, preset, "range").filter_map(read_range);
-    ranges.find(|it| it.0 == option).map(|it| it.1)
+/// The numbers that a preset's file allows for an option, and the place where it does.
+fn range(program: &Program, preset: &str, option: &str) -> Option<(String, (i64, i64))> {
+    let read = |line: &Meta| {
+        let (name, numbers) = read_range(&line.value)?;
+        (name == option).then(|| (program.place(line.span), numbers))
+    };
+    notes(program, preset, "range").find_map(read)
 }
 
 /// The option and the numbers of a line `.meta range "OPTION: LEAST..MOST"`.
@@ -426,7 +440,7 @@ pub(super) fn describe_options(program: &Program, preset: &str) -> Vec<OptionEnt
             (OptionFacts::List(_, domain) | OptionFacts::Bits(_, domain), _) => {
                 OptionType::List(schema.domain(domain).name.clone())
             }
-            (_, AttrType::Int) => OptionType::Int(range(program, preset, &name)),
+            (_, AttrType::Int) => OptionType::Int(range(program, preset, &name).map(|it| it.1)),
             (_, AttrType::Member(BOOL)) => OptionType::Bool,
             _ => OptionType::Word(names_of(schema, attr)),
         };
@@ -463,13 +477,13 @@ fn known_options(program: &Program, preset: &str) -> Vec<(String, OptionFacts)> 
 
 /// The domain of an option that an older rule file declares to be a list, by `.meta list "NAME: DOMAIN = ..."`.
 fn bits_of(program: &Program, preset: &str, option: &str) -> Option<DomainId> {
-    let read = |text: &str| {
-        let (name, rest) = text.split_once(':')?;
+    let read = |line: &Meta| {
+        let (name, rest) = line.value.split_once(':')?;
         let (domain, _) = rest.split_once('=')?;
         let domain = program.domain_in(preset_file(program, preset)?, domain.trim())?;
         (name.trim() == option).then_some(domain)
     };
-    notes(program, preset, "list").filter_map(read).next()
+    notes(program, preset, "list").find_map(read)
 }
 
 /// The option of a preset that an input reads: for a list, the common part of its attributes' names.

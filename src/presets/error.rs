@@ -77,8 +77,10 @@ pub enum LoadError {
     Place(#[from] PlaceError),
     #[error(transparent)]
     Activation(#[from] ActivationError),
-    #[error("game {game} states {attribute}={value}, but {fault}")]
-    Fact { game: String, attribute: String, value: String, fault: String },
+    #[error("{place}: game {game} states {attribute}={value}, but {fault}")]
+    Fact { place: String, game: String, attribute: String, value: String, fault: String },
+    #[error("{place}: game {game} uses {activation}, but {why}")]
+    Use { place: String, game: String, activation: String, why: ActivationError },
     #[error(transparent)]
     Rules(Box<Diagnostics>),
     #[error(transparent)]

@@ -34,14 +34,15 @@ impl Catalogue {
         let _span = tracing::debug_span!("load", game).entered();
         let _allowance = Allowance::open();
         let (game, number) = self.game_and_number(game)?;
-        let own = self.requests(&game.uses)?;
+        let own: Vec<Request> = self.of_uses(game, &game.uses, |it| self.request(it))?;
         let extra = self.requests(extra)?;
         self.definitions()?;
         let requests: Vec<&Request> = own.iter().chain(&extra).collect();
         let composed = self.compose(game, &requests)?;
         let program = composed.plan.program();
         drawing::inspect(program).map_err(LoadError::Drawing)?;
-        let activations = activations(program, &own, &extra)?;
+        let own = self.of_uses(game, &own, |it| Activation::resolve(program, it))?;
+        let activations = activations(program, own, &extra)?;
         let faults = combine::check(self, &composed.scopes, &activations);
         if !faults.is_empty() {
             return Err(SetError { faults }.into());
@@ -50,8 +51,30 @@ impl Catalogue {
             Some(it) => it.start(number.unwrap_or(it.default))?,
             None => game.start.clone(),
         };
-        let facts = game_facts(program, game)?;
+        let facts = self.game_facts(program, game)?;
         Ok(Ruleset::new(game, start, activations, facts, &composed))
+    }
+
+    /// Does something with each `.meta use` of a game, or with what was made of it.
+    fn of_uses<A, B>(
+        &self,
+        game: &GameEntry,
+        all: &[A],
+        each: impl Fn(&A) -> Result<B, ActivationError>,
+    ) -> Result<Vec<B>, LoadError> {
+        let fault = |at: usize, why| LoadError::Use {
+            place: self.place_of_line(game, "use", at),
+            game: game.name.clone(),
+            activation: game.uses[at].clone(),
+            why,
+        };
+        all.iter().enumerate().map(|(at, it)| each(it).map_err(|why| fault(at, why))).collect()
+    }
+
+    /// The place of a game's `.meta` line, by its number among those of its key.
+    fn place_of_line(&self, game: &GameEntry, key: &str, at: usize) -> String {
+        let line = self.metas_of(game.source, key).nth(at).map_or(1, |it| it.span.line);
+        format!("{}:{line}", self.path_of(game))
     }
 
     /// The rules of a game with exactly these activations: the game's own are among them only if they are named. This
@@ -73,7 +96,7 @@ impl Catalogue {
         let program = composed.plan.program();
         let resolved = requests.iter().map(|it| Activation::resolve(program, it));
         let activations = resolved.collect::<Result<Vec<_>, _>>()?;
-        let facts = game_facts(program, game)?;
+        let facts = self.game_facts(program, game)?;
         Ok(Ruleset::new(game, rules.start_fen().to_owned(), activations, facts, &composed))
     }
 
@@ -112,6 +135,30 @@ impl Catalogue {
         self.resume(rules, &Document::parse(text)?)
     }
 
+    /// The facts that a game's file states, as a program numbers them.
+    pub(super) fn game_facts(
+        &self,
+        program: &Program,
+        game: &GameEntry,
+    ) -> Result<Vec<(AttrId, Value)>, LoadError> {
+        let schema = &program.schema;
+        let mut facts = Vec::new();
+        for (at, (name, text)) in game.facts.iter().enumerate() {
+            let fault = |fault| LoadError::Fact {
+                place: self.place_of_line(game, "fact", at),
+                game: game.name.clone(),
+                attribute: name.clone(),
+                value: text.clone(),
+                fault,
+            };
+            let attr = schema.attribute_named(name);
+            let attr = attr.ok_or_else(|| fault("there is no such attribute".to_string()))?;
+            let value = value(schema, attr, text).map_err(|it| fault(format!("it takes {it}")))?;
+            facts.push((attr, value));
+        }
+        Ok(facts)
+    }
+
     fn game_and_number(&self, text: &str) -> Result<(&GameEntry, Option<u32>), LoadError> {
         let Some((name, options)) = text.split_once(':') else {
             return Ok((self.find_game(text)?, None));
@@ -143,11 +190,10 @@ impl Catalogue {
 /// extra ones.
 fn activations(
     program: &Program,
-    own: &[Request],
+    own: Vec<Activation>,
     extra: &[Request],
 ) -> Result<Vec<Activation>, ActivationError> {
-    let resolved = own.iter().map(|it| Activation::resolve(program, it));
-    let mut active: Vec<Activation> = resolved.collect::<Result<_, _>>()?;
+    let mut active = own;
     let mut settled: Vec<usize> = Vec::new();
     for request in extra {
         let activation = Activation::resolve(program, request)?;
@@ -164,26 +210,4 @@ fn activations(
         }
     }
     Ok(active)
-}
-
-/// The facts that a game's file states, as a program numbers them.
-pub(super) fn game_facts(
-    program: &Program,
-    game: &GameEntry,
-) -> Result<Vec<(AttrId, Value)>, LoadError> {
-    let schema = &program.schema;
-    let mut facts = Vec::new();
-    for (name, text) in &game.facts {
-        let fault = |fault| LoadError::Fact {
-            game: game.name.clone(),
-            attribute: name.clone(),
-            value: text.clone(),
-            fault,
-        };
-        let attr = schema.attribute_named(name);
-        let attr = attr.ok_or_else(|| fault("there is no such attribute".to_string()))?;
-        let value = value(schema, attr, text).map_err(|it| fault(format!("it takes {it}")))?;
-        facts.push((attr, value));
-    }
-    Ok(facts)
 }

@@ -19,7 +19,6 @@ use super::catalogue::Catalogue;
 use super::combine;
 use super::entry::GameEntry;
 use super::error::{LoadError, SetError, SetFault};
-use super::load::game_facts;
 use super::ruleset::{Ruleset, announce};
 
 /// In a PGN, the beginning of a comment about a change of presets: `[%presets duck]`. Other programs join comments that follow
@@ -59,7 +58,7 @@ impl Catalogue {
             }
         }
         faults.extend(combine::check(self, &composed.scopes, &wanted));
-        let facts = game_facts(program, entry).map_err(of_rules)?;
+        let facts = self.game_facts(program, entry).map_err(of_rules)?;
         if !faults.is_empty() {
             return Err(SetError { faults });
         }

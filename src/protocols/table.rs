@@ -2,7 +2,7 @@
 //!
 //! Both protocols pass texts in the client's letters; the layers below have ours.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ use super::dialect::{Dialect, DialectError};
 use crate::game::{Allowance, Exhausted, Game, GameResult, PlayError};
 use crate::moves::{Move, action_texts, divide, refusal};
 use crate::opponent::{Budget, Choice, Knowledge, Lessons, Level, Method, Opponent, Score, Stop};
-use crate::presets::{AddError, Catalogue, LoadError, Ruleset, StartError};
+use crate::presets::{AddError, Catalogue, GameEntry, LoadError, Ruleset, StartError};
 
 /// A game that was learned for at least this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
@@ -186,11 +186,29 @@ impl EngineGame {
     /// Adds a rule file, or a folder of them. Returns the number of files.
     ///
     /// # Errors
-    /// A file cannot be read, or clashes with a known game.
+    /// A file cannot be read, clashes with a known game, or has mistakes; nothing has changed.
     pub fn add_rules(&mut self, path: &Path) -> Result<usize, TableError> {
-        let count = self.catalogue.add_path(path)?;
+        let mut catalogue = self.catalogue.clone();
+        let count = catalogue.add_path(path)?;
+        for game in self.concerned(&catalogue) {
+            catalogue.load::<&str>(game, &[])?;
+        }
+        self.catalogue = catalogue;
         self.knowledge.clear();
         Ok(count)
+    }
+
+    /// The games in which mistakes of added files show: those that the files declare; and the first game of each family,
+    /// since the files may have rules for all its games.
+    fn concerned<'c>(&self, catalogue: &'c Catalogue) -> Vec<&'c str> {
+        let known = self.catalogue.sources();
+        let new = catalogue.sources().iter().filter(|it| !known.contains(it));
+        let new: HashSet<&str> = new.map(|it| it.path.as_str()).collect();
+        let mut families = HashSet::new();
+        let is_concerned = |it: &&'c GameEntry| {
+            families.insert(it.family.as_deref()) || new.contains(catalogue.path_of(it))
+        };
+        catalogue.games().iter().filter(is_concerned).map(|it| it.name.as_str()).collect()
     }
 
     /// Sets up a position, the game's own start if none is given, and plays moves from it.

@@ -44,5 +44,7 @@ pub use program::{
 };
 pub use reader::Reader;
 pub(crate) use source::template;
-pub use source::{EMBEDDED, embedded_folder, embedded_sources, included, load_folder, load_path};
+pub use source::{
+    EMBEDDED, embedded_folder, embedded_sources, included, load_folder, load_path, with_line_feeds,
+};
 pub use variables::term_vars;

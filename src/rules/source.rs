@@ -140,5 +140,20 @@ fn load_file(path: &Path) -> io::Result<Source> {
     })?;
     // Some editors put a byte order mark in front.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let text = with_line_feeds(text.to_owned());
     Ok(Source { path: path.to_string_lossy().replace('\\', "/"), text: text.into() })
+}
+
+/// A text in which every line ends with a line feed: a carriage return alone, which some editors write, becomes one.
+pub fn with_line_feeds(text: String) -> String {
+    if !text.contains('\r') {
+        return text;
+    }
+    let mut rest = text.chars().peekable();
+    let mut lines = String::with_capacity(text.len());
+    while let Some(letter) = rest.next() {
+        let is_end = letter == '\r' && rest.peek() != Some(&'\n');
+        lines.push(if is_end { '\n' } else { letter });
+    }
+    lines
 }

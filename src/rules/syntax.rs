@@ -231,7 +231,11 @@ impl<'t> Parser<'t, '_> {
             ".alias" => self.alias().map(Item::Alias),
             ".meta" => self.meta(),
             ".plan" => self.fail(mistake::stray_plan(token.span)),
-            other => self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span)),
+            other => {
+                let named = Some(self.tokens.second()).filter(|it| it.is_name());
+                self.subject = named.map(|it| self.tokens.text_of(it.span));
+                self.fail(mistake::unknown_directive(other, &DIRECTIVES, token.span))
+            }
         }
     }
 

@@ -97,6 +97,20 @@ fn a_turn_that_leaves_no_request_is_noted_as_stalemate() {
     assert_eq!(game.result().map(|it| it.reason.clone()).as_deref(), Some("stalemate"));
 }
 
+/// A piece in hand that can be dropped is a request, too.
+#[test]
+fn a_turn_that_leaves_a_drop_is_not_noted_as_stalemate() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let rules = catalogue.load("ability-chess", &["crazyhouse"]).expect("it loads");
+    for (hand, note) in [("[P]", "turn:white"), ("[]", "stalemate")] {
+        let fen = format!("7k/8/8/8/8/8/4q3/7K{hand} b - - 0 1");
+        let mut game = rules.start(Some(&fen)).expect("a position");
+        let record = game.play_text("e2f2").expect("a move");
+        assert_eq!(record.notes().last().map(|it| &**it), Some(note));
+        assert_eq!(game.listing().is_empty(), note == "stalemate");
+    }
+}
+
 /// The code by which a text is refused.
 fn code_of(game: &mut Game, text: &str) -> Option<String> {
     let why = game.find_move(text).err()?;
@@ -560,6 +574,6 @@ fn effects_are_told_with_their_stages_and_what_was_read() {
         for stage in ["QueryPathingFlags", "ComputeStepBudget", "QueryMoves", "QueryCapture"] {
             assert!(told.contains(&format!(", in On{stage}")), "{stage}: {told}");
         }
-        assert!(told.contains("as the white queen on d1 has 1 steps in a turn"), "{told}");
+        assert!(told.contains("as the white queen on d1 has 1 step in a turn"), "{told}");
     }
 }

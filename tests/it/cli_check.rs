@@ -316,6 +316,39 @@ fn a_byte_order_mark_is_not_rule_text() {
     assert_eq!(check(0, &["moves", "--rules", &file]).lines().count(), 20);
 }
 
+/// Some old editors end lines with a carriage return alone.
+#[test]
+fn carriage_returns_end_lines() {
+    let text = "% returns\r.meta family \"chess\"\rno_castling('whit).\r\n% end\r\n";
+    let file = scratch("returns.dl", text);
+    let out = check(1, &["check", &file]);
+    assert!(out.contains("returns.dl:3:") && out.contains("`'white`"), "{out}");
+}
+
+/// A `.meta` line that names something unknown is told by its place.
+#[test]
+fn lines_that_name_something_unknown_are_told() {
+    for (line, why) in [
+        (".meta fen \"x=nope\"", "there is no relation nope"),
+        (".meta fen \"counters +nope\"", "there is no relation nope"),
+        (".meta san \"hold nope\"\n.meta san \"turn {nope,}\"", "there is no relation nope"),
+        (
+            ".meta use \"coregel\"",
+            "uses coregel, but there is no preset coregel; did you mean coregal?",
+        ),
+        (
+            ".meta use \"coregal:green\"",
+            "uses coregal:green, but preset coregal has no scope green",
+        ),
+        (".meta fact \"nope=1\"", "states nope=1, but there is no such attribute"),
+    ] {
+        let text = format!("% odd\n.meta game \"odd\"\n.meta layout \"orthodox\"\n{line}\n");
+        let path = scratch("odd.dl", &text);
+        let out = check(1, &["check", &path]);
+        assert!(out.contains(&format!("{path}:4: ")) && out.contains(why), "{line}: {out}");
+    }
+}
+
 /// Links may lead back into the folder that they are in.
 #[cfg(unix)]
 #[test]

@@ -459,7 +459,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
     (
         "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
         "e2e4q",
-        "the white pawn on e2 may not go to a square where it promotes",
+        "the white pawn on e2 cannot promote now",
         "",
     ),
     (

@@ -260,3 +260,26 @@ fn files_are_checked_with_their_neighbours() {
     assert_eq!(editor.wrong(&game), Vec::<Value>::new());
     editor.leave();
 }
+
+/// A module is checked with the first file that includes it, and then, when the editor is silent, with the others.
+#[test]
+fn a_module_is_checked_with_all_files_that_include_it() {
+    let folder = folder("lsp-module");
+    let module = folder.join("nap.dl");
+    let text = ".meta module \"nap\"\n.meta family \"chess\"\n\
+        .decl naps(piece: Entity) open \"{piece} naps\"\n";
+    std::fs::write(&module, text).expect("scratch");
+    for (name, rule) in [("first", "naps(p) :- own(p)."), ("second", "naps(p) :- no_such(p).")] {
+        let text = format!(
+            ".meta preset \"{name}\"\n.meta family \"chess\"\n.meta include \"nap.dl\"\n\
+             .domain Preset += {{ {name} }}\n{rule}\n"
+        );
+        std::fs::write(folder.join(format!("{name}.dl")), text).expect("scratch");
+    }
+    let mut editor = Editor::start(&folder);
+    assert_eq!(editor.open(&module, text), Vec::<Value>::new());
+    let wrong = editor.wrong(&module);
+    let message = wrong[0]["message"].as_str().unwrap_or_default();
+    assert!(message.contains("second.dl:5: ") && message.contains("no_such"), "{wrong:?}");
+    editor.leave();
+}

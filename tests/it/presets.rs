@@ -158,6 +158,21 @@ fn a_range_may_be_written_with_spaces() {
     assert!(error.ends_with("is a number from 1 to 9, not \"10\""), "{error}");
 }
 
+/// A default outside its own range is a mistake in the file, unless an activation says something else.
+#[test]
+fn a_default_is_within_its_range() {
+    let text = ".meta preset \"wide\"\n.meta range \"size: 1..9\"\n.domain Preset += { wide }\n\
+                .input wide_size(activation: Entity, n: Int) key attr \"wide.size\" = 12 \
+                \"{activation} has the size {n}\"\n";
+    let mut catalogue = catalogue();
+    catalogue.add(Source { path: "mine/wide.dl".into(), text: text.into() }).expect("well formed");
+    catalogue.load("chess", &["wide:both:size=9"]).expect("in range");
+    let error = catalogue.load("chess", &["wide"]).map(|_| ()).expect_err("out of range");
+    let expected =
+        "mine/wide.dl:2: option size of preset wide is a number from 1 to 9, but its default is 12";
+    assert_eq!(error.to_string(), expected);
+}
+
 #[test]
 fn activations_are_facts() {
     let catalogue = catalogue();

@@ -39,6 +39,36 @@ fn uci_introduces_itself_and_counts() {
     assert!(said.iter().any(|it| it == fen), "{said:?}");
 }
 
+/// Files with mistakes are refused, and the variants stay as they were.
+#[test]
+fn rule_files_with_mistakes_leave_the_variants_as_they_were() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("variant-path");
+    std::fs::create_dir_all(&folder).expect("the folder");
+    for (name, text, fault) in [
+        (
+            "core.dl",
+            ".decl idle(piece: Entity) \"{piece} idles\"\nidle(p) :- no_such(p).\n",
+            "no_such",
+        ),
+        ("family.dl", ".meta family \"stones\"\nfinish(o, 'nothing) :- wins(_, o).\n", "nothing"),
+        ("preset.dl", ".meta preset \"lost\"\n.meta requires \"nowhere\"\n", "nowhere"),
+        (
+            "game.dl",
+            ".meta game \"odd\"\n.meta layout \"orthodox\"\n.meta use \"no-such-preset\"\n",
+            "game.dl:3: game odd uses no-such-preset, but there is no preset",
+        ),
+    ] {
+        let path = folder.join(name);
+        std::fs::write(&path, text).expect("the file");
+        let option = format!("setoption name VariantPath value {}", path.display());
+        let said =
+            uci(&[&option, "setoption name UCI_Variant value noughts-and-crosses", "go perft 1"]);
+        assert!(said[0].starts_with("info string error "), "{name}: {said:?}");
+        assert!(said.iter().any(|it| it.contains(fault)), "{name}: {said:?}");
+        assert_eq!(said.last().unwrap(), "Nodes searched: 9", "{name}: {said:?}");
+    }
+}
+
 /// Clients write the royal knight of knightmate as a king, the ordinary king as a mann.
 #[test]
 fn knightmate_is_spoken_in_the_letters_of_its_clients() {

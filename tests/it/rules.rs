@@ -494,6 +494,36 @@ fn an_unknown_type_is_told_once() {
     }
 }
 
+/// What a declaration that could not be read would have declared is not told to be missing.
+#[test]
+fn a_declaration_that_is_abandoned_is_one_mistake() {
+    let rest = ".domain Thing entities 8\n.domain Mood { calm }\n\
+         .input mood(thing: Thing, mood: Mood) key attr mood \"{thing} is {mood}\"\n";
+    for (text, mistake) in [
+        (
+            ".domain Mood += { wild, angry\n.decl a() \"a\"\na() :- mood(_, 'wild).",
+            "expected `,` or `}`",
+        ),
+        (
+            ".doman Mood += { wild }\n.decl a() \"a\"\na() :- mood(_, 'wild).",
+            "there is no directive",
+        ),
+        (
+            ".domain Mood { wild }\n.decl a() \"a\"\na() :- mood(_, 'wild).",
+            "the domain `Mood` is declared twice",
+        ),
+        (
+            ".dcl a() \"a\"\na() :- mood(_, 'calm).\n.decl b() \"b\"\nb() :- a().",
+            "there is no directive",
+        ),
+        (".decl moody() \"a\"\nmoodz() :- mood(_, 'calm).", "there is no relation `moodz`"),
+    ] {
+        let messages = messages(&format!("{rest}{text}\n"));
+        assert_eq!(messages.len(), 1, "{text}: {messages:?}");
+        assert!(messages[0].starts_with(mistake), "{text}: {messages:?}");
+    }
+}
+
 #[test]
 fn diagnostics_are_data() {
     let found =

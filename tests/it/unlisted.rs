@@ -227,7 +227,11 @@ fn mistakes_of_what_may_be_given_are_told() {
     assert_eq!(codes(&format!("{given} uci \"{{at(thing)}}{{place}}\"")), ["E135"]);
     assert_eq!(codes("given place: Mood = 'calm"), ["E106"]);
     assert_eq!(codes("given mood: Mood = 'sad"), ["E203"]);
-    assert_eq!(codes("given mood: Moo = 'calm"), ["E202", "E205"]);
+    assert_eq!(
+        codes(&format!("{} uci \"{{thing}}{{mood}}\"", given.replace("Mood", "Moo"))),
+        ["E202"]
+    );
+    assert_eq!(codes(&given.replace("Mood", "Text")), ["E114"]);
     assert_eq!(codes(""), ["E205"]);
     let many = "[{mood}]".repeat(7);
     assert_eq!(codes(&format!("{given} uci \"{{thing}}{many}\"")), ["E136"]);

@@ -1,4 +1,4 @@
-//! Why moves are refused, in the sentences that players are told: questions over 27 games in
+//! Why moves are refused, in the sentences that players are told: questions over 28 games in
 //! `tests/data/golden/why.txt`, which a person can judge by reading it. `UPDATE_EXPECT=1` writes the answers anew.
 //!
 //! `game NAME` and `fen FEN` set up; `? MOVE` asks, and the line below it is the answer.

@@ -16,10 +16,10 @@ use lsp_types::{
 use super::symbols::{Symbol, completions, name_at, offset, range};
 use super::{path_of, uri_of};
 use crate::cli::args::RulesArgs;
-use crate::cli::check::{CheckedFile, Fault, check, fault};
+use crate::cli::check::{CheckedFile, Fault, GoOn, check, fault};
 use crate::cli::{setup, user_folder};
 use crate::presets::{at_its_place, unknown_keys};
-use crate::rules::{self, Diagnostics, EMBEDDED, Label, Program, Source, Span};
+use crate::rules::{self, Diagnostics, EMBEDDED, Label, Program, Source, Span, with_line_feeds};
 
 /// Maximum number of entries of folders that are searched for the rule files around a file, which may be in a home
 /// folder.
@@ -35,12 +35,23 @@ struct Document {
     uri: Uri,
     path: PathBuf,
     text: String,
-    /// Whether the file, or another one that is open, has changed since the last check.
-    is_stale: bool,
+    /// How far it was checked since it, or another file that is open, was changed.
+    checked: Checked,
+    /// What the editor was told last.
+    told: Vec<Diagnostic>,
     /// The last program without mistakes that the file was part of.
     program: Option<Arc<Program>>,
     /// The rule files around the file at the last check, by their paths as rule files.
     files: BTreeMap<String, PathBuf>,
+}
+
+/// How far a file is checked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Checked {
+    No,
+    /// With the first of the programs that it is part of.
+    Once,
+    Wholly,
 }
 
 impl Documents {
@@ -52,32 +63,53 @@ impl Documents {
             uri,
             path,
             text: String::new(),
-            is_stale: true,
+            checked: Checked::No,
+            told: Vec::new(),
             program: None,
             files: BTreeMap::new(),
         });
-        document.text = text;
+        document.text = with_line_feeds(text);
         // The other files may build on this one.
-        self.open.values_mut().for_each(|it| it.is_stale = true);
+        self.open.values_mut().for_each(|it| it.checked = Checked::No);
     }
 
     /// Removes a file that was closed, and its diagnostics.
     pub(super) fn close(&mut self, uri: &Uri) -> Option<PublishDiagnosticsParams> {
         let closed = self.open.remove(uri.as_str())?;
         // The other files are checked with the text on disk again.
-        self.open.values_mut().for_each(|it| it.is_stale = true);
+        self.open.values_mut().for_each(|it| it.checked = Checked::No);
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
     }
 
-    /// Checks the files that have not been checked since the last change. Returns their diagnostics.
-    pub(super) fn check_stale(&mut self) -> Vec<PublishDiagnosticsParams> {
-        let stale = self.open.iter().filter(|it| it.1.is_stale);
-        let names: Vec<String> = stale.map(|it| it.0.clone()).collect();
-        names.iter().filter_map(|it| self.check(it)).collect()
+    /// Checks a file that has not been checked since the last change; or else one further, with all programs that it is
+    /// part of, as long as `is_idle`. `None` if all are checked; else the diagnostics that the editor has to be told.
+    pub(super) fn check_next(
+        &mut self,
+        is_idle: &dyn Fn() -> bool,
+    ) -> Option<Option<PublishDiagnosticsParams>> {
+        let so_far = |wanted: Checked| self.open.iter().find(move |it| it.1.checked == wanted);
+        let (name, document) = so_far(Checked::No).or_else(|| so_far(Checked::Once))?;
+        let (name, is_first) = (name.clone(), document.checked == Checked::No);
+        let mut checked = Checked::Wholly;
+        let found = self.check(&name, &mut || {
+            let goes_on = !is_first && is_idle();
+            if !goes_on {
+                checked = Checked::Once;
+            }
+            goes_on
+        });
+        let document = self.open.get_mut(&name)?;
+        document.checked = checked;
+        let is_news = is_first || checked == Checked::Wholly && found != document.told;
+        Some(is_news.then(|| {
+            document.told.clone_from(&found);
+            PublishDiagnosticsParams::new(document.uri.clone(), found, None)
+        }))
     }
 
-    fn check(&mut self, name: &str) -> Option<PublishDiagnosticsParams> {
-        let document = self.open.get(name)?;
+    /// The diagnostics of a file.
+    fn check(&mut self, name: &str, go_on: GoOn<'_>) -> Vec<Diagnostic> {
+        let Some(document) = self.open.get(name) else { return Vec::new() };
         let mut sources = Vec::new();
         let mut files = BTreeMap::new();
         let mut own = None;
@@ -90,12 +122,11 @@ impl Documents {
             files.insert(source.path.clone(), path);
             sources.push(source);
         }
-        let own = own?;
-        let found = findings(sources, &own);
-        let document = self.open.get_mut(name)?;
-        document.is_stale = false;
+        let Some(own) = own else { return Vec::new() };
+        let found = findings(sources, &own, go_on);
+        let Some(document) = self.open.get_mut(name) else { return Vec::new() };
         document.files = files;
-        let diagnostics = match found {
+        match found {
             Ok(CheckedFile { program, notes }) => {
                 document.program = program.or(document.program.take());
                 let note = |it: &String| plain(it, DiagnosticSeverity::INFORMATION);
@@ -110,8 +141,7 @@ impl Documents {
                     .chain(notes.map(|it| plain(&it, DiagnosticSeverity::INFORMATION)))
                     .collect()
             }
-        };
-        Some(PublishDiagnosticsParams::new(document.uri.clone(), diagnostics, None))
+        }
     }
 
     /// The rule files around a file, and the file itself, as the editor has them.
@@ -185,7 +215,7 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
                 && path.is_file()
                 && let Ok(text) = std::fs::read_to_string(&path)
             {
-                found.insert(path, text);
+                found.insert(path, with_line_feeds(text));
             }
         }
     }
@@ -193,7 +223,7 @@ fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
 }
 
 /// The result of `check` for one of these files, together with the others.
-fn findings(sources: Vec<Source>, own: &Source) -> Result<CheckedFile, Fault> {
+fn findings(sources: Vec<Source>, own: &Source, go_on: GoOn<'_>) -> Result<CheckedFile, Fault> {
     let catalogue = setup::catalogue(&RulesArgs::default());
     let mut catalogue = catalogue.map_err(|it| Fault::Other(it.to_string()))?;
     for source in sources {
@@ -205,7 +235,7 @@ fn findings(sources: Vec<Source>, own: &Source) -> Result<CheckedFile, Fault> {
             return Err(fault(own, clash.to_string()));
         }
     }
-    check(&catalogue, own)
+    check(&catalogue, own, go_on)
 }
 
 /// A diagnostic without a place in the text.

@@ -62,7 +62,9 @@ impl Server {
             let message = match self.connection.receiver.try_recv() {
                 Ok(message) => message,
                 Err(_) => {
-                    self.check_stale()?;
+                    if self.check_next()? {
+                        continue;
+                    }
                     let Ok(message) = self.connection.receiver.recv() else { return Ok(()) };
                     message
                 }
@@ -90,8 +92,14 @@ impl Server {
         self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())
     }
 
-    fn check_stale(&mut self) -> anyhow::Result<()> {
-        self.documents.check_stale().into_iter().try_for_each(|it| self.publish(it))
+    /// Checks a file, or checks one further; `false` if all are checked.
+    fn check_next(&mut self) -> anyhow::Result<bool> {
+        let receiver = &self.connection.receiver;
+        let Some(found) = self.documents.check_next(&|| receiver.is_empty()) else {
+            return Ok(false);
+        };
+        found.map_or(Ok(()), |it| self.publish(it))?;
+        Ok(true)
     }
 
     fn handle_notification(&mut self, notification: Notification) -> anyhow::Result<()> {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::facts::{Domain, DomainId, Shape, push_word};
+use crate::facts::{Domain, DomainId, Shape, push_word, with_plurals};
 use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
     Tally,
@@ -137,9 +137,7 @@ impl Refutation {
             Blocked::Present(proof) => proof.headline(view),
             Blocked::Compare(it) => format!("not {} [{place}]", view.comparison(it)),
             Blocked::Aggregate(it) => format!("not {} [{place}]", view.tally(it)),
-            Blocked::Missing(it) if it.stands_against() || it.lacks_a_full_goal() => {
-                it.reason(view)?
-            }
+            Blocked::Missing(it) if it.is_opposed() || it.lacks_a_full_goal() => it.reason(view)?,
             Blocked::Missing(it) => format!("{} [{place}]", view.denial(&it.goal)),
             Blocked::Apart(it) => format!("{} [{place}]", view.apart(it)),
         })
@@ -155,8 +153,13 @@ impl Refutation {
         })
     }
 
+    /// Whether nothing could satisfy the most promising rules, whatever else holds: they need a static that is missing.
+    pub fn is_hopeless(&self) -> bool {
+        self.judge().1.hopeless
+    }
+
     /// Whether the most promising rules lead to what forbids the goal: a row, a comparison or an aggregate.
-    fn stands_against(&self) -> bool {
+    pub fn is_opposed(&self) -> bool {
         self.judge().1.against
     }
 
@@ -177,7 +180,12 @@ impl Refutation {
         let order = |(it, verdict): &(&Attempt, Verdict)| {
             (verdict.hopeless, it.total - it.matched, it.standing(*verdict))
         };
+        let is_property = matches!(self.goal.args.as_slice(), [Some(only)] if is_entity(only));
         match judged.min_by_key(order) {
+            // An entity does not get a property that its nature denies it.
+            Some((it, _)) if is_property && it.needs_another_nature() => {
+                (Some(it), Verdict::HOPELESS)
+            }
             Some((it, verdict)) => (Some(it), verdict),
             None => (None, Verdict::HOPELESS),
         }
@@ -192,23 +200,28 @@ struct Verdict {
     hopeless: bool,
     /// Whether a row, a comparison or an aggregate forbids it.
     against: bool,
+    /// Whether that is a row, which has a sentence of its own.
+    by_row: bool,
 }
 
 impl Verdict {
-    const HOPELESS: Self = Self { hopeless: true, against: false };
-    const OPEN: Self = Self { hopeless: false, against: false };
-    const AGAINST: Self = Self { hopeless: false, against: true };
+    const HOPELESS: Self = Self { hopeless: true, against: false, by_row: false };
+    const OPEN: Self = Self { hopeless: false, against: false, by_row: false };
+    const BY_ROW: Self = Self { hopeless: false, against: true, by_row: true };
+    const BY_NUMBER: Self = Self { hopeless: false, against: true, by_row: false };
 }
 
 impl Attempt {
-    /// How informative the obstacle is; lower is more. First comes a goal that is missing because something forbids
-    /// it. Late comes a negated literal of the rule itself: often it only leaves the case to another rule, especially if
-    /// it is about one entity alone.
+    /// How informative the obstacle is; lower is more. First comes a goal that is missing because a row forbids it.
+    /// Late come comparisons and aggregates, which have no sentences, and a negated literal of the rule itself: often it
+    /// only leaves the case to another rule. Last comes the nature of one entity: another value that it would need, or a
+    /// row about it alone that forbids the rule.
     fn standing(&self, verdict: Verdict) -> u8 {
         match &self.blocked {
-            Blocked::Missing(_) if verdict.against => 0,
-            Blocked::Missing(_) | Blocked::Apart(_) => 1,
-            Blocked::Present(it) if it.tuple.len() == 1 && is_entity(&it.tuple[0]) => 3,
+            Blocked::Missing(_) if self.needs_another_nature() => 3,
+            Blocked::Missing(_) if verdict.by_row => 0,
+            Blocked::Missing(_) | Blocked::Apart(_) if !verdict.against => 1,
+            Blocked::Present(it) if it.tuple.len() == 1 && is_entity(&it.tuple[0]) => 4,
             _ => 2,
         }
     }
@@ -216,8 +229,21 @@ impl Attempt {
     fn judge(&self) -> Verdict {
         match &self.blocked {
             Blocked::Head | Blocked::Apart(_) => Verdict::OPEN,
-            Blocked::Present(_) | Blocked::Compare(_) | Blocked::Aggregate(_) => Verdict::AGAINST,
+            Blocked::Present(_) => Verdict::BY_ROW,
+            Blocked::Compare(_) | Blocked::Aggregate(_) => Verdict::BY_NUMBER,
             Blocked::Missing(it) => it.judge().1,
+        }
+    }
+
+    /// Whether an entity has another value than the one that the rule names, such as another kind. No variable stands for
+    /// that value.
+    fn needs_another_nature(&self) -> bool {
+        let Blocked::Missing(missing) = &self.blocked else { return false };
+        match (&missing.lack, missing.goal.args.as_slice()) {
+            (Lack::Fact { instead: Some(_) }, [_, .., Some(wanted)]) => {
+                self.bindings.iter().all(|it| it.value != *wanted)
+            }
+            _ => false,
         }
     }
 }
@@ -244,12 +270,19 @@ impl View<'_> {
         self.sentence(&goal.relation, &args, "some")
     }
 
-    /// The sentence for the absence of a row: the relation's own, if it has one.
+    /// The sentence for the absence of a row: the relation's own, if it has one. Instead of `any piece is not ...` it is
+    /// `no piece is ...`.
     pub(super) fn denial(self, goal: &Goal) -> String {
         let relation = self.program.relation_named(&goal.relation);
         let relation = relation.map(|it| self.program.relation(it));
         let args: Vec<Option<&Datum>> = goal.args.iter().map(Option::as_ref).collect();
         match relation.filter(|it| !it.denial.is_empty() && it.columns.len() == args.len()) {
+            Some(it)
+                if begins_open(&it.columns, &it.denial, &args)
+                    && begins_open(&it.columns, &it.sentence, &args) =>
+            {
+                self.filled(&it.name, &it.columns, &it.sentence, &args, "no")
+            }
             Some(it) => self.filled(&it.name, &it.columns, &it.denial, &args, "any"),
             None => format!("not: {}", self.goal(goal)),
         }
@@ -374,8 +407,20 @@ impl View<'_> {
     }
 }
 
-/// A text with its placeholders filled, and the articles before them adapted. A placeholder without a value is replaced by
-/// its name.
+/// Whether a sentence begins with the column that is the only one without a value.
+fn begins_open(columns: &[Column], sentence: &str, args: &[Option<&Datum>]) -> bool {
+    let mut open = columns.iter().zip(args).filter(|it| it.1.is_none()).map(|it| it.0);
+    match (open.next(), open.next()) {
+        (Some(only), None) => {
+            let rest = sentence.strip_prefix('{').and_then(|it| it.strip_prefix(&*only.name));
+            rest.is_some_and(|it| it.starts_with('}'))
+        }
+        _ => false,
+    }
+}
+
+/// A text with its placeholders filled, and the articles before and plurals after them adapted. A placeholder without a
+/// value is replaced by its name.
 pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
     let mut full = String::new();
     let mut rest = text;
@@ -386,7 +431,7 @@ pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> Stri
         push_word(&mut full, &value(key).unwrap_or_else(|| key.to_owned()));
         rest = after;
     }
-    full + rest
+    with_plurals(full + rest)
 }
 
 /// The source of a line about a row with this ground.

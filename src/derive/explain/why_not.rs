@@ -13,7 +13,7 @@ use std::ops::ControlFlow;
 use super::context::{Context, match_head};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::tree::{Attempt, Blocked, Datum, Lack, Refutation};
-use crate::rules::{Literal, RelId, Role, Rule};
+use crate::rules::{Atom, Literal, RelId, Role, Rule, VarId, term_vars};
 
 /// A partial match, and the literal at which it ends.
 struct Failure {
@@ -179,10 +179,48 @@ impl Context<'_> {
         if known.is_some_and(|it| it < before) {
             search.furthest.clear();
         }
-        if search.furthest.len() < RIVALS {
-            let bindings = bindings.clone();
-            search.furthest.push(Failure { before, literal, bindings });
+        for (literal, bindings) in self.narrowed(body, literal, &later, bindings) {
+            if search.furthest.len() < RIVALS {
+                search.furthest.push(Failure { before, literal, bindings });
+            }
         }
+    }
+
+    /// The bindings with which a literal fails, as far as a static behind it allows them; or that static, if it allows none.
+    /// Otherwise the literal would be told to fail where no position could have it.
+    fn narrowed(
+        &self,
+        body: &[Literal],
+        literal: usize,
+        later: &[u16],
+        bindings: &Bindings,
+    ) -> Vec<(usize, Bindings)> {
+        let open = |atom: &Atom| -> Vec<VarId> {
+            term_vars(&atom.args).filter(|it| bindings[usize::from(it.0)].is_none()).collect()
+        };
+        let is_static = |atom: &Atom| self.program.relation(atom.rel).is_static();
+        let as_it_is = || vec![(literal, bindings.clone())];
+        let Literal::Atom(failing) = &body[literal] else { return as_it_is() };
+        if failing.negated || is_static(failing) {
+            return as_it_is();
+        }
+        let wanted = open(failing);
+        let narrows = |at: &&u16| match &body[usize::from(**at)] {
+            Literal::Atom(it) if !it.negated && is_static(it) => {
+                let free = open(it);
+                free.len() < it.args.len() && free.iter().any(|it| wanted.contains(it))
+            }
+            _ => false,
+        };
+        let Some(at) = later.iter().find(narrows).map(|it| usize::from(*it)) else {
+            return as_it_is();
+        };
+        let mut ways = Vec::new();
+        let _ = solve::literal_solutions(self.rows, &body[at], &mut bindings.clone(), &mut |it| {
+            ways.push((literal, it.clone()));
+            if ways.len() < RIVALS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        if ways.is_empty() { vec![(at, bindings.clone())] } else { ways }
     }
 
     /// Of equally far failures the one that needs the cheapest changes; the first of equal ones.

@@ -428,7 +428,7 @@ impl<'t> Checker<'t> {
         let (value, span) = match (default, ty) {
             (DefaultValue::Number(number), Type::Int) => (Ok(number.value), number.span),
             (DefaultValue::Member(name), Type::Domain(id)) => {
-                (self.domains.member(id, name.text, name.span), name.span)
+                return Some((self.find_member(id, name.text, name.span)?, name.span));
             }
             // A member may be called `1`.
             (DefaultValue::Number(Number { value, span }), Type::Domain(id)) => {
@@ -557,10 +557,11 @@ impl<'t> Checker<'t> {
         let mut unlisted = Vec::new();
         let listed = types.clone();
         for it in given {
-            let Some(ty) = self.find_type(it.ty) else { continue };
-            if ty == Type::Text {
+            // One whose type is a mistake is a column nevertheless: it may be named.
+            let mut ty = self.find_type(it.ty);
+            if ty == Some(Type::Text) {
                 self.report(mistake::text_outside_static(name, it.ty.span));
-                continue;
+                ty = None;
             }
             if relation.columns.iter().any(|column| column.name == it.name.text) {
                 self.report(mistake::column_twice(it.name, name.span));
@@ -569,11 +570,14 @@ impl<'t> Checker<'t> {
                 self.exceeds(LimitError::Columns(types.len() + 1), it.name.span);
                 continue;
             }
-            let default = self.default_value(&it.default, ty);
-            let from = it.from.and_then(|from| self.given_from(&listed, ty, from));
-            let column = Column { name: it.name.text.to_string(), ty };
+            let default = ty.and_then(|ty| self.default_value(&it.default, ty));
+            let from = it.from.and_then(|from| match ty {
+                Some(ty) => self.given_from(&listed, ty, from),
+                None => self.find(from),
+            });
+            let column = Column { name: it.name.text.to_string(), ty: ty.unwrap_or(Type::Int) };
             relation.columns.push(column.clone());
-            types.push(Some(ty));
+            types.push(ty);
             unlisted.push(Unlisted { column, default: default.map_or(0, |it| it.0), from });
         }
         self.whole.insert(rel, Info { relation, types, name });

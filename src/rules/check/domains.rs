@@ -325,7 +325,14 @@ impl<'t> Domains<'t> {
                 }
                 declared.full
             }
-            Err(old) => return found.push(mistake::domain_twice(decl.name, span(old))),
+            Err(old) => {
+                found.push(mistake::domain_twice(decl.name, span(old)));
+                // Its members are not told to be missing, too.
+                if let ShapeDecl::Members(members) = &decl.shape {
+                    self.extend(old, decl.name, members, &mut Vec::new());
+                }
+                return;
+            }
         };
         if let Some(old) = self.known.iter().find(|it| exclude_each_other(&it.shape, &shape)) {
             found.push(mistake::second_of_shape(decl.name, &old.name, old.span));

@@ -146,10 +146,7 @@ impl<'t> Body<'_, 't> {
     fn constant(&mut self, expr: &ast::Expr<'t>, ty: Type) -> Option<i64> {
         let report = match (&expr.kind, ty) {
             (ExprKind::Const(name), Type::Domain(id)) => {
-                match self.cx.domains.member(id, name, expr.span) {
-                    Ok(raw) => return Some(raw),
-                    Err(report) => report,
-                }
+                return self.cx.find_member(id, name, expr.span);
             }
             (ExprKind::Int(value), Type::Int) => return Some(*value),
             (ExprKind::Text(text), Type::Text) => return Some(self.cx.text(text)),

@@ -39,7 +39,7 @@ use super::program::{
 use super::reader::{Reader, Reading};
 use super::source::included;
 use super::stratify;
-use crate::facts::{AttrId, Suggester};
+use crate::facts::{AttrId, DomainId, Suggester};
 use domains::{Domains, PRESETS};
 use names::{NameTable, Scopes};
 
@@ -230,6 +230,24 @@ impl<'t> Checker<'t> {
     /// The value of a result. A mistake is reported.
     fn ok_or_report<T>(&mut self, result: Result<T, Diagnostic>) -> Option<T> {
         result.map_err(|it| self.report(it)).ok()
+    }
+
+    /// The member of a domain, or a report that there is none. A domain of which some members could not be read may have
+    /// it.
+    fn find_member(&mut self, id: DomainId, name: &str, span: Span) -> Option<i64> {
+        let found = self.domains.member(id, name, span);
+        if found.as_ref().is_err_and(|it| it.code == "E203")
+            && self.is_broken(self.domains.name(id))
+        {
+            return None;
+        }
+        self.ok_or_report(found)
+    }
+
+    /// Whether a declaration of that name, or of its last part, was abandoned.
+    fn is_broken(&self, name: &str) -> bool {
+        let short = name.rsplit_once("::").map_or(name, |it| it.1);
+        self.broken.contains(name) || self.broken.contains(short)
     }
 
     /// The type of that name, or a report that there is none.

@@ -161,7 +161,15 @@ impl<'t> Checker<'t> {
     /// clause of this file, may conclude.
     fn head(&mut self, clause: &Clause<'t>) -> Option<RelId> {
         let name = clause.head.name;
-        let id = self.find(name)?;
+        let Some(id) = self.find(name) else {
+            // The relation that is probably meant is not told to have no rules, too.
+            let near = self.nearest_of(name, || {
+                self.relation_ids.visible(&self.scopes, name.span).into_iter().collect()
+            });
+            let meant = near.and_then(|it| self.known(Name { text: it, ..name }));
+            self.concluded.extend(meant);
+            return None;
+        };
         self.concluded.insert(id);
         let relation = self.relation(id);
         let declared = relation.span;
