@@ -10,7 +10,7 @@ use std::sync::{Arc, OnceLock};
 use super::finder::{
     AttrInput, Board, Counters, Fault, Field, Finder, Mark, Slot, TurnPart, TurnWords, Walls,
 };
-use super::meta_lines::{fen_lines, fen_lines_by_file, san_lines};
+use super::meta_lines::{fen_lines, placed_fen_lines, san_lines};
 use super::notation::chess::roles::Roles;
 use super::notation::letters::Letters;
 use super::reach::{Room, rooms};
@@ -163,8 +163,8 @@ impl Finder<'_> {
         let untenable = self.name_in_use("untenable", "exposed");
         // Files that share their names each have a relation of their own.
         let refuses = |it: &str| it == "misplaced" || it.starts_with("misplaced_");
-        let pocket = fen_lines_by_file(program).filter(|it| it.0 == "pocket");
-        let pocket_files: Vec<u16> = pocket.map(|it| it.1).collect();
+        let pocket = placed_fen_lines(program).filter(|it| it.0 == "pocket");
+        let pocket_files: Vec<u16> = pocket.map(|it| it.1.source).collect();
         let mut contract = Contract {
             at: self.piece_input("at", Square),
             kind: self.piece_input("kind", Kind),

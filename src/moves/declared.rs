@@ -40,8 +40,8 @@ impl Finder<'_> {
             let name = full_name(program, at, name);
             let Some(field) = self.field(key, &name, is_quiet) else { continue };
             match fields.iter_mut().find(|it| it.key == key) {
-                None => fields.push(Field { files: vec![file], ..field }),
-                Some(known) if known.input == field.input => known.files.push(file),
+                None => fields.push(Field { files: vec![at.source], ..field }),
+                Some(known) if known.input == field.input => known.files.push(at.source),
                 Some(known) => self.report_conflict(
                     &format!("the field {key}"),
                     known.input.rel,
