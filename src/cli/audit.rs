@@ -4,7 +4,6 @@
 //! `explain --json` printed is given to the checker of proofs, which knows facts and rules and no evaluator. Where no
 //! proof can show that a side has no legal action, its actions are played out instead.
 
-use std::io::BufReader;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -13,12 +12,13 @@ use super::Verdict;
 use super::args::{AuditArgs, DEFAULT_GAME, RulesArgs};
 use super::evidence::Evidence;
 use super::output::{
-    Ink, Out, no_game_in, progress, read_bytes, read_text, report, trouble, trouble_with,
+    Ink, Out, no_game_in, open_games, progress, read_bytes, read_text, report, trouble,
+    trouble_with,
 };
 use super::setup::{self, Library, refusal};
 use crate::audit::{self, Tally};
 use crate::facts::json::parse;
-use crate::moves::notation::{PgnGame, PgnReader};
+use crate::moves::notation::PgnGame;
 use crate::presets::save::{Difference, RestoreError, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
 use crate::proof::{Checker, Report};
@@ -58,18 +58,9 @@ fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut verdict = Verdict::Fine;
     let mut all: Vec<Audited> = Vec::new();
     for path in &args.files {
-        let bytes = match read_bytes(path) {
-            Ok(bytes) => bytes,
-            // The other files are still audited.
-            Err(why) => {
-                report(&why);
-                verdict = Verdict::Unreadable;
-                continue;
-            }
-        };
         let audited = match is_pgn(path) {
-            true => audit_pgn(&bytes, path, args, &mut library),
-            false => audit_save(&bytes, path, args, library.catalogue()).map(|it| vec![it]),
+            true => audit_pgn(path, args, &mut library),
+            false => audit_save(path, args, library.catalogue()).map(|it| vec![it]),
         };
         match audited {
             Ok(audited) => {
@@ -79,6 +70,7 @@ fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
                     all.push(it);
                 }
             }
+            // The other files are still audited.
             Err(why) => {
                 report(&why);
                 verdict = Verdict::Unreadable;
@@ -96,18 +88,14 @@ fn is_pgn(path: &Path) -> bool {
     path.extension().is_some_and(|it| it.eq_ignore_ascii_case("pgn"))
 }
 
-fn audit_save(
-    bytes: &[u8],
-    path: &Path,
-    args: &AuditArgs,
-    catalogue: &Catalogue,
-) -> anyhow::Result<Audited> {
+fn audit_save(path: &Path, args: &AuditArgs, catalogue: &Catalogue) -> anyhow::Result<Audited> {
+    let bytes = read_bytes(path)?;
     let bar = progress(0, "audit");
     let from = if args.rules_from_save { RulesFrom::Save } else { RulesFrom::Here };
     let mut tally = Tally::default();
     let mut game = UNKNOWN.to_owned();
     let game_of_version_1 = args.game.as_deref().unwrap_or(DEFAULT_GAME);
-    let found = Save::read(bytes, game_of_version_1).and_then(|(save, doubt)| {
+    let found = Save::read(&bytes, game_of_version_1).and_then(|(save, doubt)| {
         game.clone_from(&save.game);
         audit::read_save(&save, catalogue, from, &mut |it| {
             tally = *it;
@@ -131,14 +119,8 @@ fn audit_save(
     }
 }
 
-fn audit_pgn(
-    bytes: &[u8],
-    path: &Path,
-    args: &AuditArgs,
-    library: &mut Library,
-) -> anyhow::Result<Vec<Audited>> {
-    let bar = progress(bytes.len() as u64, "audit");
-    let games = PgnReader::over(BufReader::new(bar.wrap_read(bytes)));
+fn audit_pgn(path: &Path, args: &AuditArgs, library: &mut Library) -> anyhow::Result<Vec<Audited>> {
+    let (games, bar) = open_games(path, "audit")?;
     let mut all = Vec::new();
     for (at, game) in games.enumerate() {
         let name = format!("{}#{}", path.display(), at + 1);

@@ -10,7 +10,6 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use anyhow::Context;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressFinish, ProgressStyle};
 use serde::Serialize;
 
@@ -186,7 +185,9 @@ pub(crate) fn no_game_in(path: &Path) -> anyhow::Error {
 
 /// The error for a game of a PGN file that cannot be read.
 pub(crate) fn unreadable_game(why: PgnError) -> anyhow::Error {
-    trouble(why.fault, "`rulemate referee` says more about a file")
+    let PgnError { line, column, fault, .. } = why;
+    let cause = format!("line {line}, column {column}: {fault}");
+    trouble(cause, "`rulemate referee` says more about a file")
 }
 
 /// The fix where a file cannot be read.
@@ -203,14 +204,36 @@ impl<T, E: Display> OrFix<T> for Result<T, E> {
     }
 }
 
-/// Reads a file; `-` is standard input.
+/// Maximum size of a file that is read as a whole, in bytes.
+const WHOLE: u64 = 256 << 20;
+
+/// Reads a file of at most [`WHOLE`] bytes; `-` is standard input.
 pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
-    if path.as_os_str() == "-" {
-        let mut bytes = Vec::new();
-        io::stdin().read_to_end(&mut bytes).context("standard input")?;
-        return Ok(bytes);
+    let unreadable = |why: io::Error| trouble_with(path, why, READABLE);
+    let (from, size): (Box<dyn Read>, u64) = if path.as_os_str() == "-" {
+        (Box::new(io::stdin()), 0)
+    } else {
+        let file = File::open(path).map_err(unreadable)?;
+        let size = file.metadata().map_err(unreadable)?.len();
+        (Box::new(file), size)
+    };
+    let mut bytes = Vec::new();
+    if size <= WHOLE {
+        // The size of a device is 0, but it may be without end.
+        from.take(WHOLE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     }
-    std::fs::read(path).map_err(|why| trouble_with(path, why, READABLE))
+    if size.max(bytes.len() as u64) > WHOLE {
+        let why = format!(
+            "a file that is read as a whole may have {} MB, this one has more",
+            WHOLE >> 20
+        );
+        return Err(trouble_with(
+            path,
+            why,
+            "a save takes less in its binary form: `rulemate save FILE.bin`",
+        ));
+    }
+    Ok(bytes)
 }
 
 /// Reads a text file; `-` is standard input.

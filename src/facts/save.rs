@@ -31,7 +31,7 @@ pub struct Document {
 }
 
 /// One fact by the names that the rules give, as saves have it.
-#[derive(Debug, Clone, PartialEq, DeriveDeserialize, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, DeriveDeserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct SavedFact {
     /// The owner of the fact.
@@ -43,7 +43,7 @@ pub struct SavedFact {
 }
 
 /// The owner of a fact, in JSON: the number of an entity, or the name of a member (`"white"`).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub enum SavedOwner {
     /// An entity, by its number.
@@ -53,7 +53,7 @@ pub enum SavedOwner {
 }
 
 /// A value in JSON: `3`, `true`, `"e4"` (a member or a text), `{"entity": 3}`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub enum SavedValue {
     /// A number.

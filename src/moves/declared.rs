@@ -25,7 +25,7 @@ fn sign_of(text: &str) -> Option<char> {
 
 impl Finder<'_> {
     /// `.meta fen "KEY=RELATION"`: an attribute of the game, of pieces or of a domain's members, by the relation that
-    /// reads it; `?KEY=RELATION` leaves an attribute of the game out while it has its default value. Files that need the
+    /// reads it; `?KEY=RELATION` leaves an attribute of the game or of members out while it has its default value. Files that need the
     /// same field may each declare it.
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
@@ -124,12 +124,12 @@ impl Finder<'_> {
             it.about != About::Pieces
                 || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
         };
-        let may_be_quiet = |it: &Field| !it.is_quiet || it.about == About::Game;
+        let may_be_quiet = |it: &Field| !it.is_quiet || it.about != About::Pieces;
         let found = found.filter(has_values).filter(has_owners).filter(may_be_quiet);
         if found.is_none() {
             let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
                             numbers or members of a domain; only an attribute of the game may have pieces as \
-                            values, or a `?` before its key";
+                            values, and none of pieces a `?` before its key";
             self.report_shape(name, expected, &self.in_words(rel));
         }
         found

@@ -34,7 +34,7 @@ pub struct Field {
     /// The type of its values: numbers, or members of a domain.
     pub ty: Type,
     pub about: About,
-    /// Whether it is left out while it has its default value; only a field about the game may be.
+    /// Whether it is left out while it has its default value; a field about pieces never is.
     pub is_quiet: bool,
     /// The files that declare it.
     pub files: Vec<u16>,

@@ -8,7 +8,7 @@ use crate::rules::{Program, Span};
 const WORDS: &[(&str, &[&str], &[&str])] = &[
     (
         "fen",
-        &["pocket", "shredder", "strict"],
+        &["counts", "pocket", "shredder", "strict"],
         &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "unmoved", "wall"],
     ),
     ("san", &["unmarked"], &["hold", "turn"]),

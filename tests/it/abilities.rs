@@ -231,7 +231,7 @@ fn drawn_loadouts_end_with_their_preset() {
     );
     assert_eq!(rules.start(Some(&drawn)).expect("it is read").fen(), drawn);
     game.play_text("e5").expect("legal");
-    assert_eq!(fields(&mut game), ["slow", "scorch"], "{}", game.fen());
+    assert_eq!(fields(&mut game), ["scorch"], "{}", game.fen());
     assert_eq!(game.fen().matches("true").count(), 16, "{}", game.fen());
     game.takeback().expect("an action");
     assert_eq!(game.fen(), drawn);

@@ -330,6 +330,9 @@ fn questions_are_asked_of_games_by_several_rules() {
     let told = asked("at(p, e4)");
     assert_eq!(told.code, 2);
     assert!(told.err.contains("several.pgn#2: move 2 (Ke7): "), "{}", told.err);
+    std::fs::write(&file, "1. e4 *\n\n[Event x]\n\n1. e4 *\n").expect("scratch is writable");
+    let told = asked("at(p, e4)");
+    assert!(told.err.contains("several.pgn#2: line 3, column 8: malformed tag"), "{}", told.err);
     // Nothing is asked of a file without games, so "no" would be no answer.
     std::fs::write(&file, "").expect("scratch is writable");
     let told = asked("at(p, e4)");
@@ -528,4 +531,41 @@ fn turns_are_counted() {
     assert_eq!(count("1", "double-move"), format!("nodes {listed}\n"));
     assert_eq!(count("3", "chess"), "nodes 8902\n");
     assert_eq!(count("0", "chess"), "nodes 1\n");
+}
+
+/// Once a preset has ended, the FEN is one of the game without it.
+#[test]
+fn a_fen_after_the_end_of_a_preset_is_one_without_it() {
+    let file = scratch("after.json");
+    for (preset, moves) in [
+        ("side-step:both:turns=1", "e4 e5 Nf3 Nc6"),
+        ("crazyhouse:both:turns=1", "e4 e5 Nf3 Nc6"),
+        ("double-move:both:turns=1", "e4 d4 e5 d5"),
+    ] {
+        let moves = ["--moves", moves, shown(&file)];
+        let saved = rulemate(&[&["save", "--preset", preset], &moves[..]].concat());
+        assert_eq!(saved.code, 0, "{}", saved.err);
+        let loaded = rulemate(&["load", "--json", shown(&file)]);
+        let state: serde_json::Value = serde_json::from_str(&loaded.out).expect("JSON");
+        assert_eq!(state["presets"], serde_json::json!([]), "{preset}");
+        let read = rulemate(&["moves", "--fen", state["fen"].as_str().expect("a FEN")]);
+        assert_eq!(read.code, 0, "{preset}: {}", read.err);
+    }
+}
+
+/// What is read as a whole has a limit, which is told before anything is read. PGN is read game by game.
+#[test]
+fn a_file_that_is_too_large_is_refused_at_once() {
+    let file = scratch("large.json");
+    std::fs::File::create(&file).and_then(|it| it.set_len(1 << 30)).expect("a file with a hole");
+    for command in [&["load"][..], &["audit"], &["audit", "--proof"], &["moves", "--facts"]] {
+        let ran = rulemate(&[command, &[shown(&file)]].concat());
+        let expected =
+            "large.json: a file that is read as a whole may have 256 MB, this one has more";
+        assert!(ran.code == 2 && ran.err.contains(expected), "{command:?}: {}", ran.err);
+    }
+    std::fs::remove_file(&file).expect("the file");
+    let games = scratch("none.pgn");
+    let ran = rulemate(&["audit", shown(&games)]);
+    assert!(ran.code == 2 && ran.err.contains("none.pgn: "), "{}", ran.err);
 }

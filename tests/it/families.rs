@@ -381,7 +381,7 @@ fn a_fen_tells_hands_and_marks() {
         ("mark *=tired|wall *=hole", "the sign * stands for tired and for hole"),
         ("wall *=hole|wall #=hole", "the word wall stands for hole as * and for hole as #"),
         ("wall hole", "the sign of walls is \"hole\", not one sign of punctuation other than"),
-        ("?tired=tired", "may have pieces as values, or a `?` before its key"),
+        ("?tired=tired", "may have pieces as values, and none of pieces a `?` before its key"),
         ("dashes 2|dashes 2|dashes 3", "the word dashes stands for 2 and for 3"),
     ] {
         let lines: String = lines.split('|').map(|it| format!(".meta fen \"{it}\"\n")).collect();
@@ -716,7 +716,7 @@ fn shared_presets_do_what_they_say_on_other_families() {
     assert!(!can(&mut tired, "c3") && can(&mut tired, "g1"));
     assert!(can(&mut played("checkers", &[], men, "a1b2 b8a7 b2c3 a7b6"), "c3"));
     let mut game = played("connect-four", &["double-move"], None, "a1 b1");
-    assert_eq!(game.fen(), "7/7/7/7/7/OO5 b 1 hm=0");
+    assert_eq!(game.fen(), "7/7/7/7/7/OO5 b 1");
     game.play_text("c1").expect("Black's first");
     assert!(game.fen().ends_with(" b 1 hm=1"), "{}", game.fen());
     let poison = ["piece-hp", "poisoned-squares:both:squares=b2"];

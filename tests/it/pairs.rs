@@ -223,7 +223,7 @@ fn the_duck_follows_a_drop_as_it_follows_a_move() {
     for text in ["R@a3", "a3b1"] {
         game.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
     }
-    assert_eq!(game.fen(), "4k3/8/8/8/8/R7/8/1*2K3[] b - - 1 1 hm=0");
+    assert_eq!(game.fen(), "4k3/8/8/8/8/R7/8/1*2K3[] b - - 1 1");
 }
 
 /// Presets that react to captures and promotions react to those of a game with hands, too, and what is captured comes

@@ -1,7 +1,9 @@
 //! Files from strangers: what nests too deep or stands for too much is refused before any memory is
 //! taken for it, whatever the file says of itself; and no change of a byte brings a reader down.
 
-use rulemate::internals::presets::save::Save;
+use std::time::{Duration, Instant};
+
+use rulemate::internals::presets::save::{RestoreError, RuleFile, RulesFrom, Save};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::Source;
 
@@ -192,6 +194,33 @@ fn json_is_bounded_before_anything_is_made() {
     let text = format!("{{\"version\":9,\"game\":\"{}\"}}", ",".repeat(9_000_000));
     let why = Save::read(text.as_bytes(), "chess").expect_err("another version").to_string();
     assert!(why.contains("version 9"), "{why}");
+}
+
+/// A file may list any number of facts and rules, and each of them is looked up, not searched for.
+#[test]
+fn long_lists_are_compared_in_little_time() {
+    const COUNT: usize = 40_000;
+    let begin = Instant::now();
+    let facts_of = |value: &str| {
+        let fact =
+            |it: usize| format!("{{\"entity\":{it},\"attribute\":\"at\",\"value\":\"{value}\"}}");
+        let facts = (0..COUNT).map(fact).collect::<Vec<_>>().join(",");
+        let text = format!("{{\"version\":1,\"facts\":[{facts}]}}");
+        Save::read(text.as_bytes(), "chess").expect("a list of facts").0
+    };
+    let (added, removed) = facts_of("e4").difference(&facts_of("e5"));
+    assert_eq!((added.len(), removed.len()), (COUNT, COUNT));
+
+    let file = format!("{}/tests/data/saves/v3.json", env!("CARGO_MANIFEST_DIR"));
+    let (mut save, _) = Save::read(&std::fs::read(file).expect("a save"), "").expect("a save");
+    let blake3 = save.rules[0].blake3.clone();
+    let rule = |it| RuleFile { path: format!("{it}.dl"), blake3: blake3.clone(), text: None };
+    save.rules = (0..COUNT).map(rule).collect();
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let why = save.restore(&catalogue, RulesFrom::Here).map(|_| ()).expect_err("other rules");
+    let RestoreError::Rules { files, .. } = why else { panic!("{why}") };
+    assert!(files.len() > COUNT, "{}", files.len());
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
 
 /// Bytes changed, taken out, doubled and cut off: every reader answers.

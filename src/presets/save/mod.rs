@@ -12,6 +12,8 @@ mod make;
 mod restore;
 mod tree;
 
+use std::collections::HashSet;
+
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -268,9 +270,10 @@ impl Save {
 
     /// From the current facts of this save to those of the other: what was added, and what was removed.
     pub fn difference(&self, other: &Self) -> (Vec<SavedFact>, Vec<SavedFact>) {
-        let lacks = |of: &Self, it: &&SavedFact| !of.facts.contains(it);
-        let added = other.facts.iter().filter(|it| lacks(self, it)).cloned().collect();
-        let removed = self.facts.iter().filter(|it| lacks(other, it)).cloned().collect();
-        (added, removed)
+        let beyond = |of: &Self, known: &Self| {
+            let known: HashSet<&SavedFact> = known.facts.iter().collect();
+            of.facts.iter().filter(|it| !known.contains(it)).cloned().collect()
+        };
+        (beyond(other, self), beyond(self, other))
     }
 }

@@ -4,6 +4,7 @@
 //! The first difference is reported. Checksums are not relied on: someone who edits facts can also make a
 //! checksum fit.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::make::{action_name, attributes, facts, files, hash, saved_move};
@@ -201,15 +202,13 @@ impl Save {
             files(programs.iter()).into_iter().map(|it| (it.path.as_str(), it.hash())).collect();
         let then: Vec<(&str, String)> =
             self.rules.iter().map(|it| (it.path.as_str(), it.blake3.clone())).collect();
-        let mut changed: Vec<String> = Vec::new();
-        let differs = |it: &&(&str, String), other: &[(&str, String)]| !other.contains(it);
-        let gone = then.iter().filter(|it| differs(it, &now));
-        let new = now.iter().filter(|it| differs(it, &then));
-        for (path, _) in gone.chain(new) {
-            if changed.iter().all(|it| it != path) {
-                changed.push((*path).to_string());
-            }
-        }
+        let (in_now, in_then): (HashSet<_>, HashSet<_>) =
+            (now.iter().collect(), then.iter().collect());
+        let gone = then.iter().filter(|it| !in_now.contains(it));
+        let new = now.iter().filter(|it| !in_then.contains(it));
+        let mut told = HashSet::new();
+        let paths = gone.chain(new).map(|it| it.0).filter(|it| told.insert(*it));
+        let mut changed: Vec<String> = paths.map(str::to_owned).collect();
         if changed.is_empty() && now != then {
             changed.push("the order of the files".into());
         }

@@ -267,3 +267,34 @@ fn further_attributes_are_read_and_written_where_the_rules_have_them() {
     let error = error.expect_err("no number");
     assert_eq!((error.field, error.offset), (FenField::Further, 29));
 }
+
+/// Fairy-Stockfish writes a count of moves in place of the passed square and the clock. It is dropped where a file says
+/// that there may be one, with a warning; elsewhere a number is no square.
+#[test]
+fn a_count_of_another_program_is_dropped() {
+    let counted = "8/4k3/8/8/1R6/4K3/8/8 w - 32 7 2";
+    for game in ["makruk", "makpong", "asean", "cambodian"] {
+        let mut table = Table::of(game);
+        let setup = read_fen(&mut table.world, &table.contract, counted).expect("a FEN");
+        let warning = Warning::Family(Oddity::Count { counted: 7, limit: 32 });
+        assert_eq!(setup.warnings, [warning], "{game}");
+        let now = written(&mut table, FenStyle::XFen);
+        assert_eq!(now, "8/4k3/8/8/1R6/4K3/8/8 w - - 0 2", "{game}");
+    }
+    let mut table = Table::of("chess");
+    let error = read_fen(&mut table.world, &table.contract, counted).expect_err("no square");
+    assert_eq!((error.field, error.found.as_str()), (EN_PASSANT, "\"32\""));
+}
+
+#[test]
+fn an_empty_hand_is_read_where_there_are_no_hands() {
+    let mut table = Table::of("chess");
+    for hand in ["[]", "[-]", ""] {
+        let fen = format!("4k3/8/8/8/8/8/8/4K3{hand} w - - 0 1");
+        read_fen(&mut table.world, &table.contract, &fen).expect("a FEN");
+        assert_eq!(written(&mut table, FenStyle::XFen), "4k3/8/8/8/8/8/8/4K3 w - - 0 1");
+    }
+    let full = "4k3/8/8/8/8/8/8/4K3[Q] w - - 0 1";
+    let error = read_fen(&mut table.world, &table.contract, full).expect_err("no hands");
+    assert_eq!((error.offset, error.found.as_str()), (19, "'['"));
+}

@@ -48,6 +48,8 @@ pub(super) struct Fields {
     passed: Option<i64>,
     victim: Option<i64>,
     clock: i64,
+    /// The limit of a count that stands in place of the passed square. The clock is what was counted.
+    limit: Option<i64>,
 }
 
 /// A part of a FEN that cannot be a fact, or that is odd.
@@ -69,6 +71,9 @@ pub enum Oddity {
     /// The square is dropped: nothing has just passed it.
     #[error("en passant square {square} dropped: nothing has just passed it")]
     NothingPassed { square: String },
+    /// The count of moves is dropped: it ends no game here.
+    #[error("count {counted} of {limit} dropped: this game has no such counts")]
+    Count { counted: i64, limit: i64 },
     /// A royal piece of the side that is not to move could be captured.
     #[error("opponent in check")]
     OpponentInCheck,
@@ -87,9 +92,18 @@ impl Roles {
             fields.rights = roles.read(parts.required(CASTLING)?)?;
         }
         if let Some(roles) = &self.passing {
-            (fields.passed, fields.victim) = roles.read(parts.required(EN_PASSANT)?)?;
+            let part = parts.required(EN_PASSANT)?;
+            match self.is_limit(part.text) {
+                true => fields.limit = Some(number(part, part.text, 0)?),
+                false => (fields.passed, fields.victim) = roles.read(part)?,
+            }
         }
         Ok(fields)
+    }
+
+    /// Whether a text in place of the passed square is the limit of a count.
+    fn is_limit(&self, text: &str) -> bool {
+        self.counts && text.bytes().all(|it| it.is_ascii_digit())
     }
 
     /// Reads the half-move clock. It is apart from the other fields because counters of the sides may stand before it.
@@ -116,9 +130,12 @@ impl Roles {
         turn: i64,
     ) -> Vec<Oddity> {
         let mut odd = Vec::new();
+        let count = fields.limit.map(|limit| Oddity::Count { counted: fields.clock, limit });
         if let Some(clock) = self.clock {
-            world.set_raw(GAME, clock.attr, Some(fields.clock));
+            let moves = if count.is_some() { 0 } else { fields.clock };
+            world.set_raw(GAME, clock.attr, Some(moves));
         }
+        odd.extend(count);
         if let Some(roles) = &self.passing {
             world.set_raw(GAME, roles.ep.attr, None);
         }

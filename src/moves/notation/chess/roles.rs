@@ -4,7 +4,7 @@ use crate::facts::DomainId;
 use crate::rules::RelId;
 
 use super::super::super::finder::{AttrInput, Finder, Origin, Slot};
-use super::super::super::meta_lines::{fen_lines_of, full_name};
+use super::super::super::meta_lines::{fen_lines, fen_lines_of, full_name};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,9 @@ pub struct Roles {
     pub passing: Option<Passing>,
     /// Half-moves since the last capture or pawn move.
     pub clock: Option<AttrInput>,
+    /// Whether a FEN may have a count of moves in place of the passed square and the clock: its limit, and what was
+    /// counted. It is dropped.
+    pub(super) counts: bool,
     /// The side to move is in check.
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)` and `ignored_check(royal piece)`.
@@ -63,6 +66,7 @@ impl Roles {
             castling: Castling::find(finder),
             passing: program.relation_named("ep").map(|_| Passing::find(finder)),
             clock: finder.optional_game_input("clock", Slot::Int),
+            counts: fen_lines(program).any(|it| it == "counts"),
             in_check: finder.optional_relation("in_check", &[]),
             checks: ["check", "ignored_check"].map(|it| program.relation_named(it)),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),

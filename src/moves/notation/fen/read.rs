@@ -205,7 +205,7 @@ fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenErr
     let board = contract.board;
     let (rows, hand) = match part.text.find('[').filter(|_| contract.has_pocket) {
         Some(at) => (&part.text[..at], Some(at)),
-        None => (part.text, None),
+        None => (without_empty_hand(part.text), None),
     };
     let mut pieces = Vec::new();
     let mut offset = 0;
@@ -231,6 +231,11 @@ fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenErr
     }
     pieces.sort_by_key(|it: &Placed| it.square);
     Ok(pieces)
+}
+
+/// Other programs write an empty hand where a game has none, and so does a game in which pieces came into hand before.
+fn without_empty_hand(text: &str) -> &str {
+    ["[]", "[-]"].iter().find_map(|it| text.strip_suffix(it)).unwrap_or(text)
 }
 
 /// The pieces in hand, `[QNp]`, from the bracket on; `[-]` is an empty hand, as other programs write it.

@@ -43,8 +43,8 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
 /// most common value first, then each exception, by the piece's square or by the member: `key=usual,square:value`.
 ///
 /// `None` if there is neither a value nor a default (for a field about pieces: if none of them has a value); for a quiet
-/// field of the game, and for one that only presets declare that are not active, also if all values are the default,
-/// which a reader takes for a missing field.
+/// field, and for one that only presets declare that are not active, also if all values are the default, which a
+/// reader takes for a missing field.
 fn further(
     program: &Program,
     contract: &Contract,
@@ -83,7 +83,7 @@ fn further(
             (contract.board.domain, by_square.iter().map(of_piece).collect())
         }
     };
-    if sleeps && values.iter().all(|it| it.1 == usual) {
+    if (field.is_quiet || sleeps) && values.iter().all(|it| it.1 == usual) {
         return None;
     }
     let is_about_members = matches!(field.about, About::Members(_));
