@@ -18,10 +18,10 @@ use crate::derive::Tuple;
 use crate::derive::explain::Limits;
 use crate::game::{Game, PlayError, decide};
 use crate::moves::{Move, argument_rows, is_played_out};
-use crate::presets::Catalogue;
 use crate::presets::save::{
     Difference, Doubt, Next, RestoreError, RulesFrom, Save, SavedMove, Step,
 };
+use crate::presets::{Catalogue, Past, Ruleset, switch_place};
 use crate::proof::{Checker, Report};
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
 use crate::rules::{Program, RelId, plural};
@@ -199,13 +199,14 @@ fn check_goal(goal: &Goal, wanted: &str) -> Result<(), String> {
     if goal == wanted { Ok(()) } else { Err(format!("it is of {goal}, not {wanted}")) }
 }
 
-/// Audits moves that are played from a game's position, given as texts: of actions, or of whole turns.
+/// Audits what was played from a game's position. Presets are changed by the catalogue; the rules only say which game it is.
 ///
 /// # Errors
-/// A move that is not legal, or rows that differ.
-pub fn moves(
+/// A move that is not legal, presets that cannot be active, or rows that differ.
+pub fn past(
     game: &mut Game,
-    texts: &mut dyn Iterator<Item = &str>,
+    (catalogue, rules): (&Catalogue, &Ruleset),
+    past: &[Past],
     progress: Progress<'_>,
 ) -> Result<Tally, Difference> {
     let mut tally = Tally::default();
@@ -214,24 +215,49 @@ pub fn moves(
         .map_err(|it| Difference { at: "the start".into(), ..it })?;
     let started = std::time::Instant::now();
     progress(&tally);
-    for text in texts {
-        let place = |played: usize| format!("move {} ({text})", played + 1);
-        let turn = game.find_turn(text);
-        for mv in turn.map_err(|it| refused(&place(tally.plies), it, game))? {
-            let at = place(tally.plies);
-            check_trial(game, &mut reference, &mv, &mut tally)
-                .map_err(|it| Difference::new(&at, it))?;
-            reference.take(&mv);
-            let played = game.play(&mv).map(|_| ());
-            played.map_err(|it| refused(&at, it, game))?;
-            compare_position(game, &mut reference, &mut tally)
-                .map_err(|it| Difference { at, ..it })?;
-            tally.plies += 1;
-            tally.time = started.elapsed();
-            progress(&tally);
+    let mut progress = |tally: &mut Tally| {
+        tally.time = started.elapsed();
+        progress(tally);
+    };
+    for entry in past {
+        match entry {
+            Past::Turn(text) => turn(game, &mut reference, text, &mut tally, &mut progress)?,
+            Past::Presets(presets) => {
+                let at = switch_place(tally.plies);
+                reference
+                    .switch(game, catalogue, rules, presets)
+                    .and_then(|()| catalogue.set_active(rules, game, presets))
+                    .map_err(|it| Difference::new(&at, it.to_string()))?;
+                compare_position(game, &mut reference, &mut tally)
+                    .map_err(|it| Difference { at, ..it })?;
+                progress(&mut tally);
+            }
         }
     }
     Ok(tally)
+}
+
+/// Audits the actions of a turn.
+fn turn(
+    game: &mut Game,
+    reference: &mut ReferenceEvaluator,
+    text: &str,
+    tally: &mut Tally,
+    progress: &mut dyn FnMut(&mut Tally),
+) -> Result<(), Difference> {
+    let place = |played: usize| format!("move {} ({text})", played + 1);
+    let turn = game.find_turn(text);
+    for mv in turn.map_err(|it| refused(&place(tally.plies), it, game))? {
+        let at = place(tally.plies);
+        check_trial(game, reference, &mv, tally).map_err(|it| Difference::new(&at, it))?;
+        reference.take(&mv);
+        let played = game.play(&mv).map(|_| ());
+        played.map_err(|it| refused(&at, it, game))?;
+        compare_position(game, reference, tally).map_err(|it| Difference { at, ..it })?;
+        tally.plies += 1;
+        progress(tally);
+    }
+    Ok(())
 }
 
 /// Checks the trial of a move, if it is decided by playing it out: no row that the evaluators have tells that it is

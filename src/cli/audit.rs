@@ -20,7 +20,7 @@ use crate::audit::{self, Tally};
 use crate::facts::json::parse;
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{Difference, RestoreError, RulesFrom, Save};
-use crate::presets::{Catalogue, Ruleset};
+use crate::presets::{Catalogue, Ruleset, past_of};
 use crate::proof::{Checker, Report};
 use crate::rules::plural;
 use crate::rules::tree::{Finding, Goal, Outcome, Proof};
@@ -150,12 +150,12 @@ type Found = (Tally, Option<Difference>);
 
 fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
     let mut tally = Tally::default();
-    let mut game = match setup::start_recorded(library, variant, &[], pgn) {
-        Ok(game) => setup::with_warnings(game),
+    let (game, rules) = match setup::start_recorded(library, variant, &[], pgn) {
+        Ok(started) => started,
         Err(why) => return (tally, Some(Difference::new("the start", why.to_string()))),
     };
-    let mut texts = pgn.moves.iter().map(|it| it.text.as_str());
-    let audited = audit::moves(&mut game, &mut texts, &mut |it| tally = *it);
+    let (mut game, by) = (setup::with_warnings(game), (library.catalogue(), &*rules));
+    let audited = audit::past(&mut game, by, &past_of(pgn), &mut |it| tally = *it);
     (tally, audited.err())
 }
 

@@ -16,6 +16,7 @@ use super::setup;
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
+use crate::presets::switched;
 use crate::rules::{Program, Role, Span, plural};
 
 /// Plies of a random game.
@@ -131,7 +132,12 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let recorded = || -> anyhow::Result<_> {
         let pgn = first.map_err(unreadable_game)?;
         let name = setup::variant(name.as_deref(), &pgn);
-        let game = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
+        if pgn.moves.iter().any(|it| switched(&it.comments).next().is_some()) {
+            let cause = "presets come or go in the middle of the game, and a profile is of one set of rules";
+            return Err(trouble(cause, "profile a later position: `--save FILE`"));
+        }
+        let (mut game, rules) = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
+        library.switch(&rules, &mut game, &pgn.comments)?;
         let moves: Vec<String> = pgn.moves.into_iter().map(|it| it.text).collect();
         let mut trial = game.clone();
         moves.iter().enumerate().try_for_each(|(at, it)| setup::play_one(&mut trial, at, it))?;

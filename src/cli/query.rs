@@ -43,7 +43,8 @@ pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
         None => {
             let mut game = setup::open_unmoved(&mut library, name.as_deref(), from)?.game;
             let moves = setup::words(from.moves.as_deref().unwrap_or_default());
-            follow(&mut game, moves, args, None, &mut answers)?;
+            let moves = moves.into_iter().map(Next::Move);
+            follow(&mut game, moves, &|_, _| Ok(false), args, None, &mut answers)?;
         }
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
@@ -79,21 +80,37 @@ fn follow_recorded(
     let PositionArgs { game: name, from } = &args.position;
     let pgn = pgn.map_err(unreadable_game)?;
     let name = setup::variant(name.as_deref(), &pgn);
-    let game = setup::start_recorded(library, name, &from.presets, &pgn)?;
-    let moves = pgn.moves.iter().map(|it| Word::of_move(&it.text));
-    follow(&mut setup::with_warnings(game), moves, args, Some(number), answers)
+    let (game, rules) = setup::start_recorded(library, name, &from.presets, &pgn)?;
+    let switch = |game: &mut Game, comments: &[String]| library.switch(&rules, game, comments);
+    let moves = pgn
+        .moves
+        .iter()
+        .flat_map(|it| [Next::Move(Word::of_move(&it.text)), Next::Comments(&it.comments)]);
+    let moves = [Next::Comments(&pgn.comments)].into_iter().chain(moves);
+    follow(&mut setup::with_warnings(game), moves, &switch, args, Some(number), answers)
 }
+
+/// What comes next in a game.
+enum Next<'t> {
+    Move(Word<'t>),
+    /// Comments of a recorded game, which may change presets.
+    Comments(&'t [String]),
+}
+
+/// Changes presets as comments say, and returns whether any comment does.
+type Switch<'s> = &'s dyn Fn(&mut Game, &[String]) -> anyhow::Result<bool>;
 
 /// Plays moves on top of the game's history, and runs the query at the end. With `--each-ply` it runs at the start of
 /// the history, and after each move of the history and of `moves`.
 fn follow<'t>(
     game: &mut Game,
-    moves: impl IntoIterator<Item = Word<'t>>,
+    moves: impl IntoIterator<Item = Next<'t>>,
+    switch: Switch<'_>,
     args: &QueryArgs,
     number: Option<usize>,
     answers: &mut Answers,
 ) -> anyhow::Result<()> {
-    let query = compile(game, answers)?;
+    let mut query = compile(game, answers)?;
     if args.each_ply {
         let mut last = None;
         for (ply, record) in game.history().iter().enumerate() {
@@ -106,7 +123,16 @@ fn follow<'t>(
         ask(game, &query, number, last, answers)?;
     }
     let mut played = 0;
-    for word in moves {
+    for next in moves {
+        let word = match next {
+            Next::Move(word) => word,
+            Next::Comments(comments) => {
+                if switch(game, comments)? {
+                    query = compile(game, answers)?;
+                }
+                continue;
+            }
+        };
         if !word.is_move(game) {
             continue;
         }

@@ -144,19 +144,34 @@ fn judge(
     };
     let variant = setup::variant(name, &pgn);
     match setup::start_recorded(library, variant, &[], &pgn) {
-        Ok(mut game) => {
+        Ok((mut game, rules)) => {
             let warnings = game.warnings().iter().map(ToString::to_string).collect();
-            judged(variant, warnings, replay(&mut game, &pgn))
+            let switch = |game: &mut Game, comments: &[String]| {
+                let switched = library.switch(&rules, game, comments);
+                switched.err().map(|why| Ruling::Unreadable { reason: why.to_string() })
+            };
+            judged(variant, warnings, replay(&mut game, &pgn, switch))
         }
         Err(why) => judged(variant, Vec::new(), Ruling::Unreadable { reason: why.to_string() }),
     }
 }
 
-fn replay(game: &mut Game, pgn: &PgnGame) -> Ruling {
+/// Plays the moves. `switch` changes presets as comments say, and returns why that cannot be done.
+fn replay(
+    game: &mut Game,
+    pgn: &PgnGame,
+    switch: impl Fn(&mut Game, &[String]) -> Option<Ruling>,
+) -> Ruling {
+    if let Some(unreadable) = switch(game, &pgn.comments) {
+        return unreadable;
+    }
     for mv in &pgn.moves {
         let at = names::numbered(game, &mv.text);
         if let Err(refusal) = play_text(game, &mv.text) {
             return refused(game, mv, at, refusal);
+        }
+        if let Some(unreadable) = switch(game, &mv.comments) {
+            return unreadable;
         }
     }
     conclude(game, pgn)

@@ -13,7 +13,7 @@ use crate::game::{Game, PlayError};
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{Doubt, RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{
-    Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset, SWITCH_COMMENT,
+    Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset, switch_place, switched,
 };
 use crate::rules::plural;
 
@@ -318,6 +318,25 @@ impl Library {
         Ok(())
     }
 
+    /// Changes the presets of a recorded game as comments say, as servers do. The rules only say which game it is. Returns
+    /// whether any comment is about presets.
+    pub(crate) fn switch(
+        &self,
+        rules: &Ruleset,
+        game: &mut Game,
+        comments: &[String],
+    ) -> anyhow::Result<bool> {
+        let mut is_switched = false;
+        for presets in switched(comments) {
+            let place = switch_place(game.history().len());
+            self.catalogue.set_active(rules, game, &presets).map_err(|why| {
+                trouble(format!("{place}: {why}"), "`rulemate presets` lists the presets")
+            })?;
+            is_switched = true;
+        }
+        Ok(is_switched)
+    }
+
     /// The catalogue that games are loaded from.
     pub(crate) fn catalogue(&self) -> &Catalogue {
         &self.catalogue
@@ -379,22 +398,13 @@ pub(crate) fn with_warnings(game: Game) -> Game {
 }
 
 /// The first position of a recorded game, by the rules of a game with further presets; if there are none, and the game is
-/// that of the tag `Variant`, with those of the tag `Presets`, which servers write.
+/// that of the tag `Variant`, with those of the tag `Presets`, which servers write. Returns these rules, too.
 pub(crate) fn start_recorded(
     library: &mut Library,
     game: &str,
     presets: &[String],
     pgn: &PgnGame,
-) -> anyhow::Result<Game> {
-    let mut comments = pgn.comments.iter().chain(pgn.moves.iter().flat_map(|it| &it.comments));
-    if comments.any(|it| it.contains(SWITCH_COMMENT)) {
-        let cause =
-            "presets come or go in the middle of the game, which only a server reads from a PGN";
-        return Err(trouble(
-            cause,
-            "make a game of the PGN on a server, or read a save: `--save FILE`",
-        ));
-    }
+) -> anyhow::Result<(Game, Arc<Ruleset>)> {
     let is_tagged = presets.is_empty() && pgn.tag("Variant") == Some(game);
     let tagged = pgn.tag("Presets").filter(|_| is_tagged).unwrap_or_default();
     let tagged: Vec<String> = tagged.split_whitespace().map(str::to_owned).collect();
@@ -405,7 +415,7 @@ pub(crate) fn start_recorded(
         let cause = format!("PGN knows games of two sides, and {name} has {sides}");
         return Err(trouble(cause, "read a save instead: `--save FILE`"));
     }
-    start(&rules, pgn.tag("FEN"))
+    Ok((start(&rules, pgn.tag("FEN"))?, rules))
 }
 
 /// A game of these rules, from a position or from its own start.

@@ -32,7 +32,7 @@ pub use memory::Memory;
 pub use play::{Game, go_back};
 pub use record::{GameResult, Record, Switch};
 pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCHES, SwitchError};
-pub use repetition::position_key;
+pub use repetition::{Place, position_key, state_recurrence};
 pub use report::{ActionReport, ReportEffect, ReportEvent, ReportFact, ReportStep};
 pub use snapshot::GameSnapshot;
 pub use terms::Terms;

@@ -16,7 +16,7 @@ use crate::rules::{Program, Type};
 
 use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{IllegalMove, PlayError, RULE_SETS, SWITCHES, SwitchError};
-use super::repetition::position_key;
+use super::repetition::{Place, position_key, state_recurrence};
 use super::terms::Terms;
 
 /// One game.
@@ -526,7 +526,10 @@ impl Game {
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = position_key(&mut self.world);
         let turn_goes_on = rewound_to.is_none() && side == self.side();
-        self.state_recurrence(key, turn_goes_on);
+        let earlier = self.passed(side);
+        let turn = earlier.last().map_or(0, |it| it.turn) + i64::from(!turn_goes_on);
+        let here = Place { key, mover: self.side(), turn, times: 1 };
+        state_recurrence(&mut self.world, &self.terms.moves, here, &earlier);
         let delta = Delta::since(self.world.facts(), since);
         let mut snapshot = self.position_before(self.history.len());
         snapshot.follow(&delta);
@@ -608,21 +611,30 @@ impl Game {
         })
     }
 
-    /// The positions of the line that has led here, oldest first, the present one last: the key of each, and the side to
-    /// move in it. The start is there as often as it says that it has occurred.
-    pub(crate) fn passed(&self) -> Vec<(u64, Option<i64>)> {
-        let mut side = self.side();
-        let mut passed = Vec::new();
-        for at in self.line() {
-            let record = &self.history[at];
-            passed.push((record.key, side));
-            side = Some(record.side);
+    /// The positions of the line that has led to the last action, oldest first, the one after it last, where that side
+    /// is to move. What the start says of the time before it is a position of its own.
+    pub(crate) fn passed(&self, side: Option<i64>) -> Vec<Place> {
+        let mut line: Vec<&Record> = self.line().map(|at| &self.history[at]).collect();
+        line.reverse();
+        let mut movers = line.iter().map(|it| Some(it.side)).chain([side]);
+        let mut place =
+            Place { key: self.start_key, mover: movers.next().flatten(), turn: 0, times: 1 };
+        let mut passed = vec![self.before_start(place), place];
+        for (record, mover) in line.iter().zip(movers) {
+            let turn = place.turn + i64::from(!record.turn_goes_on);
+            place = Place { key: record.key, mover, turn, times: 1 };
+            passed.push(place);
         }
-        let often = self.terms.moves.occurrences.and_then(|it| self.start.get_raw(GAME, it.attr));
-        let often = often.unwrap_or(1).clamp(1, 100) as usize;
-        passed.extend(std::iter::repeat_n((self.start_key, side), often));
-        passed.reverse();
         passed
+    }
+
+    /// A game that goes on from a save may start from a position that has occurred before.
+    fn before_start(&self, start: Place) -> Place {
+        let Contract { occurrences, since_first, .. } = &*self.rule_sets[0].terms.moves;
+        let stated = |it: &Option<AttrInput>| it.and_then(|it| self.start.get_raw(GAME, it.attr));
+        let (times, since) = (stated(occurrences).unwrap_or(1), stated(since_first).unwrap_or(0));
+        // A save may state any number.
+        Place { turn: 0_i64.saturating_sub(since), times: times.saturating_sub(1), ..start }
     }
 
     /// The actions of [`Self::line`] since the rules were last changed: a rewind takes back no earlier ones.
@@ -631,39 +643,6 @@ impl Game {
         let switched = |at: &usize| !self.switches_before(*at).is_empty();
         let since = (0..=self.history.len()).rev().find(switched).unwrap_or(0);
         self.line().take_while(|it| *it >= since).collect()
-    }
-
-    /// States how often the position on the board has occurred, this time included, and how many turns ago it first
-    /// did. The action that led to it is not in the history yet.
-    fn state_recurrence(&mut self, key: u64, turn_goes_on: bool) {
-        let Contract { occurrences, since_first, .. } = &*self.terms.moves;
-        let (occurrences, since_first) = (*occurrences, *since_first);
-        if occurrences.is_none() && since_first.is_none() {
-            return;
-        }
-        let (mut count, mut since) = (1, 0);
-        // How many turns ago the position of the record in the loop was on the board.
-        let mut turns = i64::from(!turn_goes_on);
-        for at in self.line() {
-            let record = &self.history[at];
-            if record.key == key {
-                count += 1;
-                since = turns;
-            }
-            turns += i64::from(!record.turn_goes_on);
-        }
-        if self.start_key == key {
-            // A game that goes on from a save may start from a position that has occurred before.
-            let at_start =
-                |input: Option<AttrInput>| input.and_then(|it| self.start.get_raw(GAME, it.attr));
-            count += at_start(occurrences).unwrap_or(1);
-            since = turns + at_start(since_first).unwrap_or(0);
-        }
-        for (fact, value) in [(occurrences, count), (since_first, since)] {
-            if let Some(fact) = fact {
-                self.world.set_raw(GAME, fact.attr, Some(value));
-            }
-        }
     }
 
     /// Takes the last action back, with all that came after it (a resignation, a claim, a change of the rules).

@@ -98,6 +98,8 @@ pub struct Choice {
     pub action: Move,
     /// How the position looks for the side to move, if it takes the action.
     pub score: Score,
+    /// The number of turns of the side to move until it wins or loses, the present one included; 0 if the score is neither.
+    pub turns: u32,
     /// The search depth, in actions.
     pub depth: u32,
     /// Number of positions examined.
@@ -109,7 +111,7 @@ pub struct Choice {
 impl Choice {
     fn unjudged(action: Move) -> Self {
         let line = vec![action.clone()];
-        Self { action, score: Score::Hundredths(0), depth: 0, nodes: 0, line }
+        Self { action, score: Score::Hundredths(0), turns: 0, depth: 0, nodes: 0, line }
     }
 }
 

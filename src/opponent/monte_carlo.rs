@@ -13,8 +13,9 @@ use std::cmp::Ordering;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{is_repetition_drawn, logistic, winner};
-use super::search::{DECIDED, INFINITE, Place, Search, score_for_callers};
+use super::search::{DECIDED, INFINITE, Search, score_for_callers};
 use super::{Chance, Choice, Score};
+use crate::game::Place;
 use crate::moves::{Move, legal_moves};
 
 /// Once the tree has this many actions, no positions are added to it. Also the maximum number of actions in each table of
@@ -158,7 +159,8 @@ impl<'g> Tree<'g> {
     /// All actions with their scores, best first.
     pub(super) fn judge(&mut self) -> Vec<(Move, Score)> {
         self.grow(|_| ());
-        self.judged()
+        let for_callers = |(mv, score)| (mv, score_for_callers(score));
+        self.judged().into_iter().map(for_callers).collect()
     }
 
     /// Visits positions until the budget is spent or the result is proven.
@@ -179,17 +181,24 @@ impl<'g> Tree<'g> {
     fn choice(&self) -> Option<Choice> {
         let (action, score) = self.judged().into_iter().next()?;
         let line = self.line();
-        Some(Choice { action, score, depth: line.len() as u32, nodes: self.search.nodes, line })
+        Some(Choice {
+            action,
+            score: score_for_callers(score),
+            turns: self.search.turns_of(score),
+            depth: line.len() as u32,
+            nodes: self.search.nodes,
+            line,
+        })
     }
 
     /// All actions with their scores so far, best first.
-    fn judged(&self) -> Vec<(Move, Score)> {
+    fn judged(&self) -> Vec<(Move, i32)> {
         let is_own = self.nodes.first().is_some_and(|it| it.is_own);
         let mut judged: Vec<&Edge> = self.edges(0).iter().collect();
         judged.sort_by(|a, b| self.compared(b, a, is_own));
         let score = |it: &Edge| match it.after {
-            After::Proven(score) => score_for_callers(score),
-            _ => Score::Hundredths(hundredths(self.value(0, it))),
+            After::Proven(score) => score,
+            _ => hundredths(self.value(0, it)),
         };
         judged.into_iter().map(|it| (it.mv.clone(), score(it))).collect()
     }
@@ -267,7 +276,7 @@ impl<'g> Tree<'g> {
             return Found::sampled(EVEN);
         }
         if let Some(winner) = ended {
-            return Found::proven(self.search.ended(winner, ply));
+            return Found::proven(self.search.ended(winner, self.search.taken(ply, place)));
         }
         let is_repetition =
             recurs && is_repetition_drawn(&mut self.search.world, self.search.contract);
@@ -282,7 +291,7 @@ impl<'g> Tree<'g> {
         } else if is_last || self.size >= MAX_ACTIONS || self.search.is_out {
             After::Absent
         } else {
-            let is_own = self.search.is_own(place.1);
+            let is_own = self.search.is_own(place.mover);
             self.nodes.push(Node { is_own, place, here: value, edges: None });
             After::At(self.nodes.len() - 1)
         };
@@ -301,7 +310,7 @@ impl<'g> Tree<'g> {
             if self.search.has_run_out() {
                 break;
             }
-            // The ply does not matter here: sooner and later wins have the same chance.
+            // How many actions it took does not matter here: sooner and later wins have the same chance.
             if moves.is_empty() {
                 value = Some(chance_of(self.search.stuck(1)));
                 break;
@@ -332,7 +341,8 @@ impl<'g> Tree<'g> {
             return None;
         }
         if moves.is_empty() {
-            return Some(self.search.stuck(ply - 1));
+            let taken = self.search.taken(ply - 1, self.nodes[at].place);
+            return Some(self.search.stuck(taken));
         }
         let mut edges = Vec::with_capacity(moves.len());
         let mut proven = None;
@@ -369,10 +379,11 @@ impl<'g> Tree<'g> {
             if search.is_out || search.spend() {
                 return (evaluation, None);
             }
-            search.recur();
+            let (place, _) = search.recur();
             let ended = winner(&mut search.world, search.contract);
             let is_known = !search.has_run_out();
-            (evaluation, ended.filter(|_| is_known).map(|winner| search.ended(winner, ply)))
+            let taken = search.taken(ply, place);
+            (evaluation, ended.filter(|_| is_known).map(|winner| search.ended(winner, taken)))
         });
         looked.map_or((None, None), |(evaluation, score)| (Some(evaluation), score))
     }

@@ -16,15 +16,17 @@ use super::knowledge::{
 };
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
-use crate::facts::{EntityId, GAME};
-use crate::game::{Game, position_key};
+use crate::facts::EntityId;
+use crate::game::{Game, Place, position_key, state_recurrence};
 use crate::moves::{Contract, Move, is_legal, legal_moves, may_stop};
 use crate::rules::{Program, Type};
 
-/// The score of an immediate win; it decreases by one for each action that it takes.
-const WIN: i32 = 1_000_000;
+/// The score of a win, less what it takes: one for each action, and [`TURN`] for each turn that is over by then.
+const WIN: i32 = 10_000_000;
+/// More than the number of actions that any search looks ahead.
+const TURN: i32 = 1_000;
 /// Scores beyond this are wins or losses.
-pub(super) const DECIDED: i32 = WIN - 1_000;
+pub(super) const DECIDED: i32 = WIN - 1_000 * TURN;
 /// Above all scores.
 pub(super) const INFINITE: i32 = 2 * WIN;
 /// The score of an action that is legal but cannot be taken.
@@ -37,8 +39,8 @@ const REMEMBERED: usize = 1 << 20;
 const WORTHIEST: i32 = 10_000;
 /// The rate of a capture in the order of actions, before the values of its pieces: above that of any other action.
 const CAPTURE: i32 = 10 * WORTHIEST;
-/// Number of positions between two checks of the clock.
-const LOOK: u64 = 8;
+/// Number of positions that are examined even if there is no time.
+const LEAST: u64 = 8;
 
 pub(super) struct Search<'g> {
     pub(super) world: World,
@@ -51,6 +53,8 @@ pub(super) struct Search<'g> {
     started: Instant,
     /// The root's side.
     pub(super) side: usize,
+    /// The number of turns that were over at the root.
+    turn: i64,
     pub(super) nodes: u64,
     /// Whether the search has to end: its budget or that of the rules is spent, or it was stopped.
     pub(super) is_out: bool,
@@ -62,9 +66,6 @@ pub(super) struct Search<'g> {
     /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
 }
-
-/// A position of the game: its key, if rules declare which positions are equal, and the side to move in it.
-pub(super) type Place = (u64, Option<i64>);
 
 /// An entry of the transposition table.
 #[derive(Debug, Clone)]
@@ -102,6 +103,7 @@ impl<'g> Search<'g> {
         stop: Stop,
     ) -> Self {
         let (contract, program) = (game.contract(), &**game.program());
+        let path = game.passed(game.side());
         Self {
             world: game.world().clone(),
             contract,
@@ -112,9 +114,10 @@ impl<'g> Search<'g> {
             stop,
             started: Instant::now(),
             side: game.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default(),
+            turn: path.last().map_or(0, |it| it.turn),
             nodes: 0,
             is_out: false,
-            path: game.passed(),
+            path,
             known: HashMap::new(),
             history: HashMap::new(),
             has_keys: !program.repetition.is_empty(),
@@ -135,10 +138,10 @@ impl<'g> Search<'g> {
         let mut moves = self.shuffled(among, &standing, &mut chance);
         // A win in one action is seen before the budget is spent on answers to other actions.
         let glances = self.glance(&moves);
-        if let Some(win) = glances.iter().position(|it| *it == Some(WIN - 1)) {
-            let (score, nodes) = (score_for_callers(WIN - 1), self.nodes);
+        if let Some(win) = glances.iter().position(|it| it.is_some_and(|it| it > DECIDED)) {
+            let (score, turns) = (Score::Wins(1), 1);
             let choice = Choice::unjudged(moves.swap_remove(win));
-            let choice = Choice { score, depth: 1, nodes, ..choice };
+            let choice = Choice { score, turns, depth: 1, nodes: self.nodes, ..choice };
             tell(&choice);
             return Some(choice);
         }
@@ -166,6 +169,7 @@ impl<'g> Search<'g> {
             best = Choice {
                 action: moves[first].clone(),
                 score: score_for_callers(scores[first]),
+                turns: self.turns_of(scores[first]),
                 depth,
                 nodes: self.nodes,
                 line: self.line(&moves[first], depth),
@@ -252,9 +256,9 @@ impl<'g> Search<'g> {
             if it.spend() {
                 return None;
             }
-            it.recur();
+            let (place, _) = it.recur();
             let score = match winner_at_once(&mut it.world, it.contract) {
-                Some(winner) => it.ended(winner, 1),
+                Some(winner) => it.ended(winner, it.taken(1, place)),
                 None => it.evaluation(),
             };
             (!it.has_run_out()).then_some(score)
@@ -303,13 +307,14 @@ impl<'g> Search<'g> {
         if self.spend() {
             return 0;
         }
-        let ((key, mover), recurs) = self.recur();
+        let (place, recurs) = self.recur();
+        let key = place.key;
         let ended = winner(&mut self.world, self.contract);
         if self.has_run_out() {
             return 0;
         }
         if let Some(winner) = ended {
-            return self.ended(winner, ply);
+            return self.ended(winner, self.taken(ply, place));
         }
         if recurs && is_repetition_drawn(&mut self.world, self.contract) {
             return 0;
@@ -319,7 +324,7 @@ impl<'g> Search<'g> {
             return score;
         }
         let first = known.and_then(|it| it.best.clone());
-        let is_own = self.is_own(mover);
+        let is_own = self.is_own(place.mover);
         let standing = self.standing();
         let here = self.knowledge.score(&standing, self.side);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
@@ -346,12 +351,12 @@ impl<'g> Search<'g> {
             return 0;
         }
         if moves.is_empty() {
-            return self.stuck(ply);
+            return self.stuck(self.taken(ply, place));
         }
         let (bottom, top) = (alpha, beta);
         let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
         let mut best: Option<(i32, Option<Move>)> = is_quiet.then_some((here, None));
-        self.path.push((key, mover));
+        self.path.push(place);
         for mv in moves {
             let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, alpha, beta));
             if self.is_out {
@@ -394,30 +399,18 @@ impl<'g> Search<'g> {
 
     /// The position on the board as the path has it.
     pub(super) fn here(&mut self) -> Place {
-        let key = if self.has_keys { position_key(&mut self.world) } else { 0 };
-        (key, self.contract.mover(self.world.facts()))
+        let key = position_key(&mut self.world);
+        let mover = self.contract.mover(self.world.facts());
+        let last = self.path.last();
+        let turn = last.map_or(0, |it| it.turn + i64::from(it.mover != mover));
+        Place { key, mover, turn, times: 1 }
     }
 
     /// States, as the game does, how often the position on the board has occurred and how many turns ago it first did.
     /// Returns also whether it has occurred before.
     pub(super) fn recur(&mut self) -> (Place, bool) {
         let here = self.here();
-        let (mut count, mut since) = (1, 0);
-        let (mut turns, mut later) = (0, here.1);
-        for &(key, mover) in self.path.iter().rev().filter(|_| self.has_keys) {
-            turns += i64::from(mover != later);
-            later = mover;
-            if key == here.0 {
-                (count, since) = (count + 1, turns);
-            }
-        }
-        let Contract { occurrences, since_first, .. } = self.contract;
-        for (fact, value) in [(occurrences, count), (since_first, since)] {
-            if let Some(fact) = fact {
-                self.world.set_raw(GAME, fact.attr, Some(value));
-            }
-        }
-        (here, count > 1)
+        (here, state_recurrence(&mut self.world, self.contract, here, &self.path))
     }
 
     /// Counts a position. Returns whether the search has to end.
@@ -425,7 +418,7 @@ impl<'g> Search<'g> {
         self.nodes += 1;
         if self.nodes > self.budget.nodes || self.world.has_run_out() {
             self.is_out = true;
-        } else if self.nodes.is_multiple_of(LOOK) {
+        } else if self.nodes >= LEAST {
             let is_late = self.budget.time.is_some_and(|it| self.started.elapsed() >= it);
             self.is_out |= is_late || self.stop.is_stopped();
         }
@@ -448,22 +441,40 @@ impl<'g> Search<'g> {
         self.is_own(self.contract.mover(self.world.facts()))
     }
 
-    pub(super) fn ended(&self, winner: Option<usize>, ply: i32) -> i32 {
+    /// What it takes to come to a position, by which scores of wins and losses differ.
+    pub(super) fn taken(&self, actions: i32, place: Place) -> i32 {
+        let turns = place.turn.saturating_sub(self.turn);
+        actions + TURN * turns.clamp(0, actions.into()) as i32
+    }
+
+    /// The score where the game is over, from what it takes to come there.
+    pub(super) fn ended(&self, winner: Option<usize>, taken: i32) -> i32 {
         match winner {
             None => 0,
-            Some(it) if it == self.side => WIN - ply,
-            Some(_) => ply - WIN,
+            Some(it) if it == self.side => WIN - taken,
+            Some(_) => taken - WIN,
         }
     }
 
-    /// The score where the side to move has no action.
-    pub(super) fn stuck(&mut self, ply: i32) -> i32 {
+    /// The number of turns of the root's side in the actions that the score of a win or a loss stands for.
+    pub(super) fn turns_of(&self, score: i32) -> u32 {
+        let over = ((WIN - score.abs()) / TURN) as u32;
+        let sides = self.program.schema.domain(self.contract.sides).size().max(1) as u32;
+        match score {
+            it if it > DECIDED => over / sides + 1,
+            it if it < -DECIDED => over.div_ceil(sides).max(1),
+            _ => 0,
+        }
+    }
+
+    /// The score where the side to move has no action, from what it takes to come there.
+    pub(super) fn stuck(&mut self, taken: i32) -> i32 {
         if !may_stop(&mut self.world, self.contract) {
             // The side cannot finish its turn and would have to take it back, so the turn scores as a loss.
-            return if self.is_own_turn() { ply - WIN } else { WIN - ply };
+            return if self.is_own_turn() { taken - WIN } else { WIN - taken };
         }
         let winner = winner_if_stuck(&mut self.world, self.contract);
-        self.ended(winner, ply)
+        self.ended(winner, taken)
     }
 
     /// The pieces and features by which the position on the board is valued.
@@ -592,8 +603,8 @@ fn noise(chance: &mut Chance, size: i32) -> i32 {
 /// Converts an internal score for callers.
 pub(super) fn score_for_callers(score: i32) -> Score {
     match score {
-        it if it > DECIDED => Score::Wins((WIN - it) as u32),
-        it if it < -DECIDED => Score::Loses((WIN + it).max(0) as u32),
+        it if it > DECIDED => Score::Wins(((WIN - it) % TURN) as u32),
+        it if it < -DECIDED => Score::Loses(((WIN + it).max(0) % TURN) as u32),
         it => Score::Hundredths(it),
     }
 }

@@ -21,6 +21,7 @@ mod metadata;
 mod modifier;
 mod numbered;
 mod option_facts;
+mod past;
 mod programs;
 mod register;
 mod ruleset;
@@ -50,6 +51,11 @@ pub use modifier::{
     Filter, Hook, Modifier, ModifierError, Primitive, Relation, Target, TargetWord, Trigger,
 };
 pub use numbered::{Numbered, PlaceError};
+#[cfg(feature = "server")]
+pub(crate) use past::switch_comment;
+pub use past::{Past, switch_place};
+#[cfg(any(feature = "bin", feature = "server"))]
+pub(crate) use past::{past_of, switched};
 pub use ruleset::{Ruleset, StartError};
 pub use sides::SIDES;
 pub use state::{StateBag, StateError};
@@ -60,5 +66,3 @@ pub use crate::facts::is_printable;
 pub(crate) use crate::facts::json::plain as plain_json_error;
 pub use crate::rules::Source;
 pub(crate) use crate::rules::plural;
-#[cfg(any(feature = "bin", feature = "server"))]
-pub(crate) use switch::SWITCH_COMMENT;

@@ -21,11 +21,6 @@ use super::entry::GameEntry;
 use super::error::{LoadError, SetError, SetFault};
 use super::ruleset::{Ruleset, announce};
 
-/// In a PGN, the beginning of a comment about a change of presets: `[%presets duck]`. Other programs join comments that follow
-/// each other, so it may stand anywhere in one.
-#[cfg(any(feature = "bin", feature = "server"))]
-pub(crate) const SWITCH_COMMENT: &str = "[%presets";
-
 /// The event that an activation goes on with other options.
 const ALTERED: &str = "altered";
 

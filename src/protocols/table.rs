@@ -45,6 +45,8 @@ pub struct EngineGame {
 pub struct Thought {
     pub text: String,
     pub score: Score,
+    /// As in [`Choice`].
+    pub turns: u32,
     pub depth: u32,
     pub nodes: u64,
     /// The principal variation, which begins with `text`.
@@ -303,7 +305,7 @@ impl EngineGame {
         // action that rules call legal but that cannot be played.
         let Some(choice) = choice else {
             let (score, line) = (Score::Hundredths(0), vec![fallback.clone()]);
-            return Ok(Some(Thought { text: fallback, score, depth: 0, nodes: 0, line }));
+            return Ok(Some(Thought { text: fallback, score, turns: 0, depth: 0, nodes: 0, line }));
         };
         let contract = self.game.contract().clone();
         let refused = refusal(self.game.world_mut(), &contract, &choice.action);
@@ -459,7 +461,8 @@ fn thought(choice: &Choice, game: &mut Game, dialect: &Dialect) -> Thought {
     let texts = action_texts(game.world_mut(), &choice.line);
     let line: Vec<String> = texts.iter().map(|it| dialect.move_to_theirs(it)).collect();
     let text = line.first().cloned().unwrap_or_default();
-    Thought { text, score: choice.score, depth: choice.depth, nodes: choice.nodes, line }
+    let &Choice { score, turns, depth, nodes, .. } = choice;
+    Thought { text, score, turns, depth, nodes, line }
 }
 
 /// A FEN with the six fields of chess, without castling, passed square and half-move clock, for games that lack these:

@@ -426,8 +426,8 @@ impl Uci {
 fn info(thought: &Thought) -> String {
     let score = match thought.score {
         Score::Hundredths(points) => format!("cp {points}"),
-        Score::Wins(actions) => format!("mate {}", actions.div_ceil(2)),
-        Score::Loses(actions) => format!("mate -{}", actions.div_ceil(2)),
+        Score::Wins(_) => format!("mate {}", thought.turns),
+        Score::Loses(_) => format!("mate -{}", thought.turns),
     };
     format!(
         "info depth {} score {score} nodes {} pv {}",

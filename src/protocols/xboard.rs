@@ -275,8 +275,8 @@ impl Xboard {
 fn thinking(thought: &Thought, time: Duration) -> String {
     let score = match thought.score {
         Score::Hundredths(points) => i64::from(points),
-        Score::Wins(actions) => 100_000 + i64::from(actions.div_ceil(2)),
-        Score::Loses(actions) => -100_000 - i64::from(actions.div_ceil(2)),
+        Score::Wins(_) => 100_000 + i64::from(thought.turns),
+        Score::Loses(_) => -100_000 - i64::from(thought.turns),
     };
     format!(
         "{} {score} {} {} {}",

@@ -9,9 +9,10 @@ use super::core::Rules;
 use super::problem::Problem;
 use super::study_tree::{NODES, Study, full};
 use super::transcript::{
-    Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, switched, tags_of_rules,
+    Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, tags_of_rules,
 };
 use crate::moves::notation::{PgnGame, PgnMove};
+use crate::presets::switched;
 
 /// A study in export format, with its variations and comments.
 ///

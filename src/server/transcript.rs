@@ -1,13 +1,13 @@
 //! A game's log as PGN, and a PGN as a game to go on with.
 
 use super::core::{
-    Control, Event, LogEntry, Past, Recorded, Setup, TIMEOUT, outcome_of, seats_of, setup_of,
+    Control, Event, LogEntry, Recorded, Setup, TIMEOUT, outcome_of, seats_of, setup_of,
 };
 use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
 use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
-use crate::presets::SWITCH_COMMENT;
+use crate::presets::{past_of, switch_comment};
 
 /// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
 /// they have one, else its actions with commas between them.
@@ -127,20 +127,6 @@ fn clock_comment(left: u64) -> String {
     format!("[%clk {}:{:02}:{:02}]", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
 
-/// A change of presets as a comment that programs read, as they read `[%clk 0:05:00]`.
-fn switch_comment(presets: &[String]) -> String {
-    format!("{SWITCH_COMMENT}{}]", presets.iter().map(|it| format!(" {it}")).collect::<String>())
-}
-
-/// The presets that comments switch to, in order.
-pub(super) fn switched(comments: &[String]) -> impl Iterator<Item = Past> {
-    let read = |rest: &str| {
-        let presets = rest.split_once(']')?.0;
-        Some(Past::Presets(presets.split_whitespace().map(str::to_owned).collect()))
-    };
-    comments.iter().flat_map(|it| it.split(SWITCH_COMMENT).skip(1)).filter_map(read)
-}
-
 fn result(log: &[LogEntry]) -> PgnResult {
     let outcome = outcome_of(log).filter(|it| it.outcome != "none");
     outcome.map_or(PgnResult::Unknown, |it| PgnResult::of(it.winner.map(|it| it == 0)))
@@ -221,14 +207,9 @@ pub(super) struct Origin {
 /// There is no game, or it is malformed; the message says where.
 pub(super) fn read(text: &str) -> Result<(Origin, Import), String> {
     let game = first_game(text)?;
-    let mut past: Vec<Past> = switched(&game.comments).collect();
-    for turn in &game.moves {
-        past.push(Past::Turn(turn.text.clone()));
-        past.extend(switched(&turn.comments));
-    }
     let termination = game.tag("Termination").map(str::to_owned);
     let ended = game.result.and_then(|it| recorded(it, termination));
-    Ok((origin_of(&game), Import { past, ended }))
+    Ok((origin_of(&game), Import { past: past_of(&game), ended }))
 }
 
 /// The first game of a PGN.

@@ -493,12 +493,15 @@ fn a_capture_that_ends_the_game_is_one() {
 }
 
 /// What relations that rules call features are worth is learned from games: in Othello it is good to have many directions in
-/// which stones turn, and where captures must be made it is good to offer some.
+/// which stones turn, where checks win it is bad to lack some, and where captures must be made it is good to offer some.
 #[test]
 fn features_are_learned_from_games() {
     let othello = rules("othello");
     let knowledge = Knowledge::learn(&othello.start(None).expect("it starts"), lessons(), 1);
     assert!(knowledge.worth_of_feature(0) > 0, "{}", knowledge.worth_of_feature(0));
+    let checks = rules("3check");
+    let knowledge = Knowledge::learn(&checks.start(None).expect("it starts"), lessons(), 1);
+    assert!(knowledge.worth_of_feature(0) < 0, "{}", knowledge.worth_of_feature(0));
 
     let text = r#"
 .meta preset "pressure"

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::protocols::{Flow, Uci, Xboard};
+use rulemate::internals::rules::Source;
 
 fn uci(lines: &[&str]) -> Vec<String> {
     let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
@@ -196,6 +197,55 @@ fn bad_input_is_answered_and_changes_nothing() {
         "{said:?}"
     );
     assert_eq!(said.last().unwrap(), "Nodes searched: 20");
+}
+
+/// Each side takes two steps a turn; White is home on e1.
+const PACERS: &str = r#"
+.meta game "pacers"
+.meta title "Pacers"
+.meta board "8x4"
+.meta start "7r/7r/R7/R7 w 1"
+.meta fen "hm=half_moves"
+.domain Kind += { runner }
+.domain Reason += { home }
+letter('runner, "r").
+.static onward(side: Side, dir: Dir) "{side} runs {dir}"
+onward('white, 'e). onward('black, 'w).
+.action hop(piece: Entity, to: Square) uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} hops to {to}"
+hop(p, t) :- own(p), color(p, c), onward(c, d), at(p, s), step(d, s, t), !occupied(t).
+on hop(p, t) do set at(p, t).
+turn_goes_on() :- half_moves(0).
+mid_turn() :- half_moves(n), n > 0.
+.repetition half_moves
+movable() :- hop(_, _).
+terminal(o, 'home) :- color(p, 'white), at(p, 'e1), wins('white, o).
+"#;
+
+/// Clients count moves as turns of the side that thinks, however many actions a turn has.
+#[test]
+fn a_forced_win_is_told_in_turns_of_a_side() {
+    let mut catalogue = Catalogue::embedded().unwrap();
+    let source = Source { path: "mine/pacers.dl".into(), text: PACERS.into() };
+    catalogue.add(source).unwrap();
+    let mut uci = Uci::new(catalogue.clone(), "pacers").unwrap();
+    let mut xboard = Xboard::new(catalogue, "pacers").unwrap();
+    for (place, side, mate) in
+        [("R7", "w", 2), ("1R6", "w", 2), ("2R5", "w", 1), ("2R5", "b", -1), ("1R6", "b", -2)]
+    {
+        let position = format!("7r/7r/R7/{place} {side} 1");
+        let mut said = Vec::new();
+        for line in [&*format!("position fen {position}"), "go depth 8"] {
+            uci.line(line, &mut |it| said.push(it.to_string()));
+        }
+        let score = format!(" score mate {mate} ");
+        assert!(said.iter().any(|it| it.contains(&score)), "{position}: {said:?}");
+        said.clear();
+        for line in ["force", &*format!("setboard {position}"), "sd 8", "post", "go"] {
+            xboard.line(line, &mut |it| said.push(it.to_string()));
+        }
+        let score = format!(" {} ", 100_000 * i64::signum(mate) + mate);
+        assert!(said.iter().any(|it| it.contains(&score)), "{position}: {said:?}");
+    }
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn games_of_unknown_variants_are_named() {
     assert!(ran.out.contains("#1 refused: there is no game Tiddlywinks"), "{}", ran.out);
 }
 
-/// What a server exports: presets in a tag. Changes of presets on the way are told, not judged as moves of the start's rules.
+/// What a server exports: presets in a tag, and changes of presets on the way, which the moves after them are judged by.
 #[test]
 fn presets_of_a_recorded_game_count() {
     let tags = "[Variant \"chess\"]\n[Presets \"berolina-pawns:white piece-hp:hp=1\"]";
@@ -129,7 +129,28 @@ fn presets_of_a_recorded_game_count() {
         let switched = format!("{tags}\n\n1. ec4 {{{comment}}} e5 2. d4 *\n");
         let path = crate::cli::scratch("switched.pgn", &switched);
         let ran = rulemate(&["referee", &path]);
-        assert!(ran.out.contains("#1 refused: presets come or go in the middle"), "{}", ran.out);
+        assert!(ran.out.contains("#1 ok *"), "{}{}", ran.out, ran.err);
+        let ran = rulemate(&["audit", &path]);
+        assert!(ran.code == 0 && ran.out.contains("#1 ok"), "{}{}", ran.out, ran.err);
+        let active = ["query", "--pgn", &path, "--each-ply", "active(x, 'white)"];
+        let ran = rulemate(&active);
+        assert!(ran.out.contains("1. ec4") && !ran.out.contains("e5"), "{}{}", ran.out, ran.err);
+        let ran = rulemate(&["profile", "--pgn", &path]);
+        assert!(ran.err.contains("a profile is of one set of rules"), "{}{}", ran.out, ran.err);
+    }
+    for (moves, said) in [
+        ("1. e4 {[%presets berolina-pawns]} fe6 {[%presets]} 2. d4 *", "#1 ok *"),
+        ("1. e4 {[%presets berolina-pawns]} e5 *", "#1 refused at move 1... e5: "),
+        ("{[%presets berolina-pawns]} 1. e4 *", "#1 refused at move 1. e4: "),
+        ("1. e4 {[%presets no]} *", "#1 refused: the change of presets after move 1: "),
+    ] {
+        let path = crate::cli::scratch("switched.pgn", &format!("[Event \"?\"]\n\n{moves}\n"));
+        let ran = rulemate(&["referee", &path]);
+        assert!(ran.out.contains(said), "{moves}: {}{}", ran.out, ran.err);
+        if !said.contains("ok") {
+            let ran = rulemate(&["audit", &path]);
+            assert_eq!(ran.code, 1, "{moves}: {}{}", ran.out, ran.err);
+        }
     }
 }
 

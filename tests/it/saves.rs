@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use rulemate::internals::audit;
 use rulemate::internals::game::Game;
 use rulemate::internals::presets::save::{Content, Doubt, Form, RestoreError, RulesFrom, Save};
-use rulemate::internals::presets::{Catalogue, Ruleset};
+use rulemate::internals::presets::{Catalogue, Past, Ruleset};
 use serde_json::{Value, json};
 
 use crate::damage::{altered, leaves};
@@ -596,8 +596,8 @@ fn trials_are_saved_and_checked() {
     let save = saved(&game, &rules);
     // A game as a list of moves has no proofs; what was played out is proved again.
     let mut again = rules.start(None).expect("it starts");
-    let mut texts = save.moves.iter().map(|it| it.uci.as_str());
-    let tally = audit::moves(&mut again, &mut texts, &mut |_| {});
+    let past: Vec<Past> = save.moves.iter().map(|it| Past::Turn(it.uci.clone())).collect();
+    let tally = audit::past(&mut again, (catalogue(), &rules), &past, &mut |_| {});
     assert!(tally.unwrap_or_else(|it| panic!("{it}")).proofs > 0);
     let tried =
         |it: &&rulemate::internals::presets::save::SavedMove| it.proof.get("tried").is_some();

@@ -5,9 +5,10 @@
 
 use std::sync::Arc;
 
-use rulemate::internals::game::Game;
+use rulemate::internals::game::{Game, Stop};
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::presets::save::{Content, Form, RulesFrom, Save};
+use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Opponent, Score};
 
 fn catalogue() -> Catalogue {
     Catalogue::embedded().expect("the catalogue")
@@ -118,6 +119,25 @@ fn since_when_a_position_has_been_there_is_part_of_the_game() {
     assert_eq!(played(&mut later, CHECKS), (4, "black wins by perpetual check".into()));
     let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
     assert_eq!(played(&mut later, QUIET), (4, "draw by fourfold repetition".into()));
+}
+
+/// So does a search: what came before the first position that it knows decides what the last repetition is.
+#[test]
+fn a_search_knows_since_when_its_first_position_has_been_there() {
+    let rules = catalogue().load::<&str>("shogi", &[]).expect("it loads");
+    let lessons = Lessons { actions: 300, longest: 100, time: None };
+    let knowledge = Knowledge::learn(&rules.start(None).expect("it starts"), lessons, 1);
+    for (before, score) in [(QUIET, Score::Hundredths(0)), (CHECKS, Score::Wins(1))] {
+        let mut game = rules.start(Some(ROOK)).expect("a position");
+        played(&mut game, &before.repeat(2));
+        let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+        played(&mut later, "a8a9 e9e8 a9a8");
+        let last = vec![later.find_move("e8e9").expect("it is legal")];
+        let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1).among(last);
+        let budget = Budget { nodes: 200, depth: 1, time: None };
+        let choice = opponent.choose(&later, budget, &Stop::default()).expect("an action");
+        assert_eq!(choice.score, score, "{before}");
+    }
 }
 
 #[test]

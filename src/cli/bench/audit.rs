@@ -7,6 +7,7 @@ use crate::audit;
 use crate::cli::args::RulesArgs;
 use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
+use crate::presets::Past;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
 
 /// Half-moves of the game.
@@ -28,16 +29,16 @@ pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
     let mut game = setup::start(&rules, None)?;
     super::play_on(&mut game, PLIES)?;
-    let texts: Vec<String> = game.history().iter().map(|it| it.uci.to_string()).collect();
+    let catalogue = setup::catalogue(&RulesArgs::default())?;
+    let past: Vec<Past> = game.history().iter().map(|it| Past::Turn(it.uci.to_string())).collect();
     let mut replay = setup::start(&rules, None)?;
-    let mut texts_again = texts.iter().map(String::as_str);
-    let moves = timed(|progress| Ok(audit::moves(&mut replay, &mut texts_again, progress)?))?;
+    let by = (&catalogue, &*rules);
+    let moves = timed(|progress| Ok(audit::past(&mut replay, by, &past, progress)?))?;
     let save = Save::of(&game, &rules, Content::default())?;
     let (json, binary) = (save.write(Form::Json), save.write(Form::Binary));
-    let catalogue = setup::catalogue(&RulesArgs::default())?;
     let save =
         timed(|progress| Ok(audit::save(&binary, "", &catalogue, RulesFrom::Here, progress)?))?;
-    Ok(Figures { plies: texts.len(), moves, save, json: json.len(), binary: binary.len() })
+    Ok(Figures { plies: past.len(), moves, save, json: json.len(), binary: binary.len() })
 }
 
 /// Plies a second of an audit, from its first report on: the time to load the rules is left out.

@@ -16,7 +16,7 @@ use crate::moves::{Move, legal_moves};
 use crate::presets::activation::preset_of;
 use crate::presets::external::FOLDER;
 use crate::presets::option_facts::members_of;
-use crate::presets::{Activation, Catalogue, Ruleset, StartError};
+use crate::presets::{Activation, Catalogue, Ruleset, StartError, switch_place};
 use crate::rules::{Input, Program, Role, Source};
 
 /// The rules that a save is restored under.
@@ -234,10 +234,7 @@ impl RuleFile {
 impl SavedSwitch {
     /// Where it stands, in words.
     pub fn place(&self) -> String {
-        match self.after {
-            0 => "the change of presets before move 1".into(),
-            after => format!("the change of presets after move {after}"),
-        }
+        switch_place(self.after as usize)
     }
 }
 

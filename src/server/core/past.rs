@@ -6,6 +6,7 @@ use super::event::LogEntry;
 use super::refusal::Refusal;
 use super::room::{EVENTS, Room};
 use super::rules::{Outcome, Rules};
+pub use crate::presets::Past;
 
 /// How a game ended that was played elsewhere.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,15 +14,6 @@ pub struct Recorded {
     /// The side that won, the first or the second; none for a draw.
     pub winner: Option<usize>,
     pub reason: String,
-}
-
-/// An entry of the record of a game played elsewhere.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Past {
-    /// A turn, in UCI or SAN: its actions, with commas between them.
-    Turn(String),
-    /// Other presets from then on.
-    Presets(Vec<String>),
 }
 
 impl<R: Rules> Room<R> {
