@@ -14,7 +14,7 @@ use super::server_args::{BackupArgs, DoctorArgs, ServeArgs};
 use super::watch::Watched;
 use super::{Verdict, check, setup, user_folder};
 use crate::presets::{at_its_place, load_with_included};
-use crate::rules::{Source, plural};
+use crate::rules::{EMBEDDED, Source, plural};
 use crate::server::store::{self, Append, Health, Store, StoreError, Temporary};
 use crate::server::{
     Addresses, Config, Hooks, Library, Limits, Names, Rate, ServeError, Settings, Verified, serve,
@@ -100,7 +100,8 @@ fn offered(paths: &[PathBuf]) -> anyhow::Result<watch::Receiver<Vec<Source>>> {
     Ok(files)
 }
 
-/// Rule files, with the paths that the server knows them by.
+/// Rule files, with the paths that the server knows them by. Those that this package has word for word are left out: they
+/// need no check, and files for all games are checked with every one.
 fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
     let catalogue = setup::catalogue(&RulesArgs { rules: paths.to_vec() })?;
     let mut files = Vec::new();
@@ -109,7 +110,12 @@ fn without_mistakes(paths: &[PathBuf]) -> anyhow::Result<Vec<Source>> {
         let (named, included) = load_with_included(path).or_fix(fix)?;
         files.extend(included.into_iter().chain(named).map(at_its_place));
     }
+    let is_known = |file: &Source| {
+        EMBEDDED.iter().any(|(path, text)| *path == file.path && **text == *file.text)
+    };
+    files.retain(|it| !is_known(it));
     for file in &files {
+        tracing::info!(file = %file.path, "checking a rule file");
         check::check(&catalogue, file, &mut || true).map_err(|found| {
             let found = match found {
                 check::Fault::Rules(found) => found.to_string(),
@@ -338,4 +344,16 @@ fn open_files() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/limits").ok()?;
     let line = text.lines().find(|it| it.starts_with("Max open files"))?;
     line.split_whitespace().nth(3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A server of this package's own tree starts at once.
+    #[test]
+    fn files_of_this_package_are_not_checked_again() {
+        let all = without_mistakes(&[PathBuf::from("rules")]).unwrap();
+        assert!(all.is_empty(), "{} files", all.len());
+    }
 }

@@ -49,6 +49,14 @@ impl Game {
         self.result_if(self.terms.flagged, side).map(|it| it.1)
     }
 
+    /// Whether the rules pass a side over when it would have the turn.
+    #[doc(hidden)]
+    pub fn sits_out(&mut self, side: i64) -> bool {
+        let _allowance = Allowance::open();
+        let rel = self.program().relation_named("sits_out");
+        rel.is_some_and(|it| self.world.first(it, &[Some(side)]).is_some())
+    }
+
     /// States that a side has resigned or run out of time.
     fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();

@@ -258,6 +258,18 @@ impl Activation {
         Ok(())
     }
 
+    /// The activation as a request that leaves out what holds without being said: the same text for all requests that
+    /// mean it.
+    #[cfg(feature = "server")]
+    pub(super) fn in_short(&self, program: &Program) -> String {
+        let preset = self.preset.clone();
+        let bare = Request { preset, scope: None, turns: None, options: Vec::new() };
+        let Ok(usual) = Self::resolve(program, &bare) else { return self.to_string() };
+        let scope = (self.scope != usual.scope).then_some(self.scope.as_str());
+        let options = self.options.iter().filter(|it| !usual.options.contains(it));
+        request_text(&self.preset, scope, self.turns, options)
+    }
+
     /// Activations written as full requests.
     pub fn texts(all: &[Self]) -> Vec<String> {
         all.iter().map(ToString::to_string).collect()
@@ -347,14 +359,23 @@ fn turns(request: &Request, text: &str) -> Result<i64, ActivationError> {
 /// `P:scope:opt=val,...`, in full.
 impl fmt::Display for Activation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", self.preset, self.scope)?;
-        let turns = self.turns.map(|it| (TURNS, it.to_string()));
-        let options = self.options.iter().map(|it| (it.0.as_str(), it.1.clone()));
-        for (at, (name, value)) in turns.into_iter().chain(options).enumerate() {
-            write!(f, "{}{name}={value}", if at == 0 { ":" } else { "," })?;
-        }
-        Ok(())
+        let text = request_text(&self.preset, Some(&self.scope), self.turns, self.options.iter());
+        f.write_str(&text)
     }
+}
+
+fn request_text<'o>(
+    preset: &str,
+    scope: Option<&str>,
+    turns: Option<i64>,
+    options: impl Iterator<Item = &'o (String, String)>,
+) -> String {
+    let turns = turns.map(|it| format!("{TURNS}={it}"));
+    let options = options.map(|(name, value)| format!("{name}={value}"));
+    let options: Vec<String> = turns.into_iter().chain(options).collect();
+    let scope = scope.map(str::to_owned);
+    let parts = scope.into_iter().chain((!options.is_empty()).then(|| options.join(",")));
+    parts.fold(preset.to_owned(), |text, it| text + ":" + &it)
 }
 
 fn attribute(schema: &Schema, request: &Request, name: &str) -> Result<AttrId, ActivationError> {

@@ -13,6 +13,8 @@ use crate::moves::Contract;
 use crate::moves::notation::{FenError, Warning, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
 
+#[cfg(feature = "server")]
+use super::activation::Request;
 use super::activation::{Activation, state_new_options, state_of_game};
 use super::entry::GameEntry;
 use super::programs::Composed;
@@ -88,6 +90,20 @@ impl Ruleset {
     /// The activations, the game's own first.
     pub fn activations(&self) -> &[Activation] {
         &self.activations
+    }
+
+    /// What is active beyond the game's own activations, or in place of one: each in short and in full. The order is
+    /// that of the short texts, so it is the same for all spellings of one set.
+    #[cfg(feature = "server")]
+    pub(crate) fn added(&self) -> Vec<(String, String)> {
+        let program = self.program();
+        let own = self.game.uses.iter().filter_map(|it| Request::parse(it).ok());
+        let own: Vec<Activation> =
+            own.filter_map(|it| Activation::resolve(program, &it).ok()).collect();
+        let others = self.activations.iter().filter(|it| !own.contains(it));
+        let mut all: Vec<_> = others.map(|it| (it.in_short(program), it.to_string())).collect();
+        all.sort_unstable();
+        all
     }
 
     /// The names of the sides, in their order.

@@ -66,12 +66,16 @@ fn fault(names: &[&str]) -> Option<String> {
 /// The template with the names filled in: a line with `<side>` is repeated for each side, one with `<other>`
 /// for each pair.
 fn filled(template: &str, names: &[&str]) -> String {
-    let outcomes: Vec<String> = names.iter().map(|it| format!("{it}_wins")).collect();
+    let is_pair = names.len() == 2;
+    let mut outcomes: Vec<String> = names.iter().map(|it| format!("{it}_wins")).collect();
+    if !is_pair {
+        outcomes.extend(names.iter().map(|it| format!("{it}_loses")));
+    }
     // With two sides, one determines the other.
-    let key = if names.len() == 2 { "key " } else { "" };
+    let key = if is_pair { "key " } else { "" };
     let mut text = String::new();
     // Some lines are only for games of two sides, some only for others.
-    let (kept, left_out) = if names.len() == 2 { ("<two>", "<more>") } else { ("<more>", "<two>") };
+    let (kept, left_out) = if is_pair { ("<two>", "<more>") } else { ("<more>", "<two>") };
     for line in template.lines().filter(|it| !it.starts_with(left_out)) {
         let line = line
             .replace(kept, "")

@@ -145,6 +145,10 @@ impl Rules for Board {
         }
     }
 
+    fn sits_out(&mut self, side: usize) -> bool {
+        self.game.sits_out(i64::try_from(side).unwrap_or(-1))
+    }
+
     fn claim(&mut self) -> Result<Outcome, Refused> {
         self.game.result_of_claim(None).map(|it| outcome(&it)).map_err(refused)
     }

@@ -146,7 +146,7 @@ pub(super) fn load_problem(error: &LoadError) -> Problem {
     let code = match error {
         LoadError::Game { .. } => "no_such_game_name",
         LoadError::Rules(_) => "rules_clash",
-        LoadError::Activation(_) => "bad_preset",
+        LoadError::Activation(_) | LoadError::Use { .. } => "bad_preset",
         _ => "bad_game",
     };
     let problem = Problem::unprocessable(code, error.to_string());
@@ -157,7 +157,7 @@ pub(super) fn load_problem(error: &LoadError) -> Problem {
 }
 
 fn no_rules(hash: &str) -> Problem {
-    Problem::unprocessable("no_such_rules", format!("there are no rules {hash}"))
+    Problem::unprocessable("no_such_rules", format!("there are no rules {hash:.80}"))
 }
 
 fn bad_rules(error: CatalogueError) -> Problem {

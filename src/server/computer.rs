@@ -36,7 +36,7 @@ pub(super) fn seat(level: Level) -> Result<Seat, Problem> {
 }
 
 /// A task of the computer in a game.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct ComputerTask {
     /// The token of the seat that the task is for.
     token: TokenHash,
@@ -51,13 +51,13 @@ impl ComputerTask {
         let computers: Vec<(usize, &Seat)> = seats
             .filter_map(|(side, it)| Some((side, it.as_ref().filter(|it| it.computer.is_some())?)))
             .collect();
-        let (_, seat) = *computers.first()?;
-        let is_offered = |offer: &OfferKind| {
-            let maker = room.offers().maker(*offer);
-            maker.is_some_and(|by| computers.iter().all(|it| it.0 != by))
+        let asked = |offer: OfferKind| {
+            let maker = room.offers().maker(offer)?;
+            let (_, seat) = computers.iter().find(|it| !room.offers().has_agreed(it.0, offer))?;
+            computers.iter().all(|it| it.0 != maker).then_some((offer, *seat))
         };
         let offers = [OfferKind::Takeback, OfferKind::Rematch, OfferKind::Presets, OfferKind::Draw];
-        if let Some(offer) = offers.into_iter().find(is_offered) {
+        if let Some((offer, seat)) = offers.into_iter().find_map(asked) {
             let act = match offer {
                 // An action of the computer may come first: then nothing is asked for any more.
                 OfferKind::Takeback => Act::GrantTakeback,
@@ -97,7 +97,7 @@ pub(super) struct CurrentTask(Option<StartedTask>);
 struct StartedTask {
     /// The number of actions that had been played when it was started.
     plies: usize,
-    kind: TaskKind,
+    task: ComputerTask,
     handle: JoinHandle<()>,
 }
 
@@ -110,18 +110,18 @@ impl CurrentTask {
         let next = ComputerTask::of(room, || host.rematch_id(id));
         let plies = room.lines().len();
         if let Some(started) = &self.0 {
-            let is_same = next.as_ref().is_some_and(|it| it.kind == started.kind);
+            let is_same = next.as_ref() == Some(&started.task);
             if is_same && started.plies == plies && !started.handle.is_finished() {
                 return;
             }
             // Thinking about a position that has changed is abandoned; answers are not.
-            if matches!(started.kind, TaskKind::Move { .. }) {
+            if matches!(started.task.kind, TaskKind::Move { .. }) {
                 started.handle.abort();
             }
         }
         self.0 = next.map(|task| StartedTask {
             plies,
-            kind: task.kind.clone(),
+            task: task.clone(),
             handle: tokio::spawn(carry_out(Arc::clone(host), id.to_owned(), task)),
         });
     }

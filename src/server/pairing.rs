@@ -16,7 +16,7 @@ use super::ids::{random_below, short_hash};
 use super::moderation::is_blocked;
 use super::options::GameOptions;
 use super::problem::Problem;
-use super::rating;
+use super::rating::{self, RatedRules};
 use super::store::{Change, GameState, Store, StoreError};
 use super::web::{Web, to_the_end};
 
@@ -24,6 +24,8 @@ use super::web::{Web, to_the_end};
 const PATIENCE: u64 = 10 * 60 * 1000;
 /// Waiting time after which the difference of ratings no longer matters, in milliseconds.
 const EAGER: u64 = 60 * 1000;
+/// Time for an opponent who was found to take the seat, in milliseconds. After that the account waits again.
+const JOINING: u64 = 10 * 1000;
 /// The difference of ratings up to which players are paired at once.
 const NEAR: f64 = 300.0;
 /// Maximum number of requests that are examined.
@@ -59,9 +61,12 @@ struct Waiting {
     game: String,
     rating: f64,
     at: u64,
-    /// Whether there is an opponent: the account receives the game with its next request.
+    /// Whether an opponent was found: the account receives the game with its next request.
     #[serde(default)]
     is_met: bool,
+    /// When the opponent was found.
+    #[serde(default)]
+    met_at: u64,
 }
 
 impl Waiting {
@@ -75,11 +80,17 @@ impl Waiting {
         self.waited(now) > PATIENCE
     }
 
-    /// The record as its game is now; `None` if the game is over. A player may have joined it by its link.
+    /// Whether an opponent is about to take the seat.
+    fn is_being_met(&self, now: u64) -> bool {
+        self.is_met && now.saturating_sub(self.met_at) <= JOINING
+    }
+
+    /// The record as its game is now, with `is_met` if the opponent has come; `None` if the game is over. A player may
+    /// have joined it by its link, and one who was found may never have come.
     fn checked(self, store: &mut dyn Store) -> Result<Option<Self>, StoreError> {
         let state = store.summary(&self.game)?.map(|it| it.state);
         Ok(match state {
-            Some(GameState::Waiting) => Some(self),
+            Some(GameState::Waiting) => Some(Self { is_met: false, ..self }),
             Some(GameState::Playing) => Some(Self { is_met: true, ..self }),
             Some(GameState::Over) | None => None,
         })
@@ -91,7 +102,7 @@ impl Waiting {
 struct Asking {
     /// The id of the account.
     id: String,
-    rules: String,
+    rules: RatedRules,
     /// The prefix of the keys of all requests for the same game.
     prefix: String,
     now: u64,
@@ -113,15 +124,19 @@ impl Asking {
     }
 
     /// The record of the account's own waiting game, if it has one. A request that is over begins anew, with the same
-    /// game. The record is removed if there is an opponent, or the game is over.
+    /// game; if an opponent was found who never came, it goes on. The record is removed if there is an opponent, or the game
+    /// is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own = serde_json::from_str::<Waiting>(&text).ok();
+        let was_met = own.as_ref().is_some_and(|it| it.is_met);
+        let is_being_met = own.as_ref().is_some_and(|it| it.is_being_met(self.now));
         let own = own.map(|it| it.checked(store)).transpose()?.flatten();
         let (own, to) = match own {
             Some(it) if it.is_met => (Some(it).filter(|it| !it.is_over(self.now)), None),
-            Some(it) if it.is_over(self.now) => {
-                let anew = Waiting { at: self.now, ..it };
+            Some(it) if !is_being_met && (was_met || it.is_over(self.now)) => {
+                let at = if it.is_over(self.now) { self.now } else { it.at };
+                let anew = Waiting { at, ..it };
                 let to = serde_json::to_string(&anew).ok();
                 (Some(anew), to)
             }
@@ -142,10 +157,10 @@ impl Asking {
         let is_full = records.len() == EXAMINED;
         for (key, text) in records {
             let Ok(waiting) = serde_json::from_str::<Waiting>(&text) else { continue };
-            let is_over = waiting.is_over(self.now);
-            if waiting.is_met && !is_over {
+            if waiting.is_being_met(self.now) {
                 continue;
             }
+            let is_over = waiting.is_over(self.now);
             let current = waiting.checked(store)?;
             let Some(waiting) = current.filter(|it| !is_over || !(it.is_met || is_full)) else {
                 store.change(&[Change { key, from: Some(text), to: None }])?;
@@ -169,7 +184,7 @@ impl Asking {
             return Ok(None);
         }
         for Candidate { key, text, waiting, .. } in candidates {
-            let met = Waiting { is_met: true, ..waiting };
+            let met = Waiting { is_met: true, met_at: self.now, ..waiting };
             let to = serde_json::to_string(&met).ok();
             let mut changes = vec![Change { key, from: Some(text), to }];
             if own.is_some() {
@@ -185,7 +200,8 @@ impl Asking {
     /// Puts the account on the list.
     fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
         let rating = rating::current(store, &self.id, &self.rules)?;
-        let waiting = Waiting { game: game.to_owned(), rating, at: self.now, is_met: false };
+        let (game, at) = (game.to_owned(), self.now);
+        let waiting = Waiting { game, rating, at, is_met: false, met_at: 0 };
         let to = serde_json::to_string(&waiting).ok();
         // If another device of the account was faster, that device's game stays on the list.
         store.change(&[Change { key: self.key(), from: None, to }]).map(|_| ())
@@ -210,10 +226,11 @@ impl Web {
         if ruleset.sides().len() != 2 {
             return Err(Problem::not_rated("have two sides"));
         }
-        let rules = rating::rules_of(&ruleset.game().name, &presets, None);
+        let rules = RatedRules::of(&ruleset, &presets, None);
         let start = ruleset.chosen_start().unwrap_or_default();
         let clock_text = serde_json::to_string(&clock).unwrap_or_default();
-        let prefix = format!("pair {} ", short_hash(&format!("{rules} {start} {clock_text}")));
+        let prefix =
+            format!("pair {} ", short_hash(&format!("{} {start} {clock_text}", rules.name)));
         let asking = Asking { id: account.id(), rules, prefix, now: self.host.now() };
         let side = random_below(2)?;
         let setup = Setup {
@@ -245,7 +262,8 @@ impl Web {
         if let Some(it) = own.as_ref().filter(|it| it.is_met) {
             return Ok(Paired::new(it.game.clone(), true));
         }
-        if let Some(id) = self.take_opposite_seat(account, &asking).await? {
+        let own_game = own.as_ref().map(|it| it.game.as_str());
+        if let Some(id) = self.take_opposite_seat(account, &asking, own_game).await? {
             if let Some(it) = own {
                 self.leave(account, &it.game).await;
             }
@@ -255,9 +273,8 @@ impl Web {
             return Ok(Paired::new(it.game, false));
         }
         let id = self.host.create(options).await?;
-        let (looking, made) = (asking.clone(), id.clone());
-        self.host.reads().ask(move |store| looking.wait(store, &made)).await?;
-        match self.take_opposite_seat(account, &asking).await? {
+        self.list(&asking, &id).await?;
+        match self.take_opposite_seat(account, &asking, Some(&id)).await? {
             None => Ok(Paired::new(id, false)),
             Some(other) => {
                 self.leave(account, &id).await;
@@ -280,28 +297,43 @@ impl Web {
         }
     }
 
-    /// Takes the seat opposite a waiting player. Returns the game; `None` if nobody waits.
+    /// Puts an account on the list with a game that it waits in.
+    async fn list(&self, asking: &Asking, game: &str) -> Result<(), Problem> {
+        let (asking, game) = (asking.clone(), game.to_owned());
+        Ok(self.host.reads().ask(move |store| asking.wait(store, &game)).await?)
+    }
+
+    /// Takes the seat opposite a waiting player. Returns the game; `None` if nobody waits. Then the account still waits in
+    /// its `own` game.
     async fn take_opposite_seat(
         &self,
         account: &Account,
         asking: &Asking,
+        own: Option<&str>,
     ) -> Result<Option<String>, Problem> {
+        let (mut failed, mut has_met) = (None, false);
         for _ in 0..TRIES {
             let looking = asking.clone();
             let found = self.host.reads().ask(move |store| looking.meet(store)).await?;
-            let Some(game) = found else { return Ok(None) };
+            let Some(game) = found else { break };
+            has_met = true;
             let (name, token) = (account.name.clone(), account.token.clone());
             let join = Input::Join { side: None, name, token, rated: true };
             match self.host.step(&game, join).await {
                 Ok(_) => return Ok(Some(game)),
                 Err(problem) if problem.status == StatusCode::SERVICE_UNAVAILABLE => {
-                    return Err(problem);
+                    failed = Some(problem);
+                    break;
                 }
                 // The seat is taken, or the request is over: try the next one.
                 Err(_) => {}
             }
         }
-        Ok(None)
+        if has_met && let Some(own) = own {
+            // What came to nothing has taken the account off the list.
+            self.list(asking, own).await?;
+        }
+        failed.map_or(Ok(None), Err)
     }
 }
 

@@ -46,7 +46,7 @@ impl Problem {
     }
 
     pub fn no_game(id: &str) -> Self {
-        Self::not_found("no_such_game", format!("there is no game {id}"))
+        Self::not_found("no_such_game", format!("there is no game {id:.40}"))
     }
 
     pub fn bad(code: &'static str, message: impl Into<String>) -> Self {

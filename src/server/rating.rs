@@ -23,6 +23,7 @@ use super::ids::short_hash;
 use super::problem::Problem;
 use super::store::{Change, Store, StoreError};
 use super::time::DAY;
+use crate::presets::Ruleset;
 
 /// Interval at which a node looks for games that it or another node left unsettled.
 const LOOK: Duration = Duration::from_secs(60);
@@ -59,7 +60,7 @@ struct RatingRecord {
 /// A rating as clients get it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct Rating {
-    /// The rule set: the game and the presets on top of it.
+    /// The rule set: the game and the presets on top of it, each as short as it can be written.
     pub(super) rules: String,
     pub(super) rating: i32,
     /// The rating deviation of Glicko-2: the player's strength is within two deviations of the rating with a
@@ -174,37 +175,60 @@ pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating
 }
 
 /// The rating of an account for a rule set; the rating of a new player if it has played no rated game by these rules.
-pub(super) fn current(store: &mut dyn Store, id: &str, rules: &str) -> Result<f64, StoreError> {
-    Ok(stored(store, id, rules)?.1.unwrap_or_else(|| RatingRecord::new(0)).rating)
-}
-
-/// The record of an account's rating for a rule set: its text, and what it says.
-fn stored(
+pub(super) fn current(
     store: &mut dyn Store,
     id: &str,
-    rules: &str,
-) -> Result<(Option<String>, Option<RatingRecord>), StoreError> {
-    let text = store.record(&rating_key(id, rules))?;
-    let record = text.as_deref().and_then(|it| serde_json::from_str(it).ok());
-    Ok((text, record))
+    rules: &RatedRules,
+) -> Result<f64, StoreError> {
+    let found = stored(store, id, rules)?.and_then(|it| it.record());
+    Ok(found.unwrap_or_else(|| RatingRecord::new(0)).rating)
+}
+
+/// An account's rating for a rule set as the store has it.
+struct StoredRating<'r> {
+    /// The name of the rule set that it is kept under.
+    rules: &'r str,
+    text: String,
+}
+
+impl StoredRating<'_> {
+    fn record(&self) -> Option<RatingRecord> {
+        serde_json::from_str(&self.text).ok()
+    }
+}
+
+fn stored<'r>(
+    store: &mut dyn Store,
+    id: &str,
+    rules: &'r RatedRules,
+) -> Result<Option<StoredRating<'r>>, StoreError> {
+    for rules in rules.names() {
+        if let Some(text) = store.record(&rating_key(id, rules))? {
+            return Ok(Some(StoredRating { rules, text }));
+        }
+    }
+    Ok(None)
 }
 
 /// The accounts with the highest ratings for a rule set, of those whose ratings are no longer provisional.
 pub(super) fn leaders(
     store: &mut dyn Store,
-    rules: &str,
+    rules: &RatedRules,
     now: u64,
 ) -> Result<Vec<Leader>, StoreError> {
-    let prefix = ranks_of(rules);
-    let mut found = Vec::new();
-    for (key, text) in store.records(&prefix, "", EXAMINED)? {
-        let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
-        let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
-        if kept.glicko(now).deviation <= PROVISIONAL {
-            let (id, rating) = (id.to_owned(), rounded(kept.rating));
-            found.push(Leader { id, rating, games: kept.games });
+    let mut found: Vec<Leader> = Vec::new();
+    for prefix in rules.names().map(ranks_of) {
+        for (key, text) in store.records(&prefix, "", EXAMINED)? {
+            let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
+            let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
+            let is_known = found.iter().any(|it| it.id == id);
+            if !is_known && kept.glicko(now).deviation <= PROVISIONAL {
+                let (id, rating) = (id.to_owned(), rounded(kept.rating));
+                found.push(Leader { id, rating, games: kept.games });
+            }
         }
     }
+    found.sort_by_key(|it| std::cmp::Reverse(it.rating));
     found.truncate(LEADERS);
     Ok(found)
 }
@@ -214,9 +238,60 @@ pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settle
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }
 
+/// A rule set as ratings are kept for it.
+#[derive(Debug, Clone)]
+pub(super) struct RatedRules {
+    /// Its name: the same however its presets are written.
+    pub(super) name: String,
+    /// The names that earlier versions may have kept ratings under: they took presets as they were written.
+    earlier: Vec<String>,
+}
+
+impl RatedRules {
+    /// The rule set of that name, as it is written.
+    pub(super) fn named(name: String) -> Self {
+        Self { name, earlier: Vec::new() }
+    }
+
+    /// A game with presets; `foreign` as in [`name_of`].
+    pub(super) fn of(ruleset: &Ruleset, presets: &[String], foreign: Option<&str>) -> Self {
+        let (short, full): (Vec<_>, Vec<_>) = ruleset.added().into_iter().unzip();
+        let name = |presets: &[String]| name_of(&ruleset.game().name, presets, foreign);
+        let mut rules = Self::named(name(&short));
+        for earlier in [name(presets), name(&full)] {
+            if !rules.names().any(|it| it == earlier) {
+                rules.earlier.push(earlier);
+            }
+        }
+        rules
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        [&self.name].into_iter().chain(&self.earlier).map(String::as_str)
+    }
+}
+
+impl Host {
+    /// The rule set of a game with presets.
+    ///
+    /// # Errors
+    /// The game cannot be loaded.
+    pub(super) async fn rated_rules(
+        self: &Arc<Self>,
+        rules: &str,
+        game: &str,
+        presets: &[String],
+    ) -> Result<RatedRules, Problem> {
+        self.know_rules(rules).await?;
+        let foreign = Some(rules).filter(|it| self.library.is_foreign(it));
+        let ruleset = self.ruleset(rules, game, presets).await?;
+        Ok(RatedRules::of(&ruleset, presets, foreign))
+    }
+}
+
 /// The name of a rule set: the game, its presets in alphabetical order, and, if its rules are not those of this
 /// package, the beginning of their hash (`foreign`).
-pub(super) fn rules_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
+fn name_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
     let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
     words.sort_unstable();
     words.insert(0, game);
@@ -316,11 +391,21 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         return Ok(());
     }
     let log = host.log(id).await?;
-    let played = setup_of(&log).zip(result(&log));
-    let played = played.map(|(Setup { game, presets, rules, .. }, result)| {
-        let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
-        (rules_of(game, presets, foreign), result)
-    });
+    let played = match setup_of(&log).zip(result(&log)) {
+        None => None,
+        Some((Setup { game, presets, rules, .. }, result)) => {
+            let rated = match host.rated_rules(rules, game, presets).await {
+                Err(problem) if problem.status.is_server_error() => return Err(problem),
+                // The rules are gone, or load no more: their name is as it was written.
+                Err(_) => {
+                    let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
+                    RatedRules::named(name_of(game, presets, foreign))
+                }
+                Ok(rated) => rated,
+            };
+            Some((rated, result))
+        }
+    };
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
         let mut changes = Vec::new();
@@ -339,9 +424,13 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
 }
 
 /// Whether each of the players has a rating for these rules already, or has room for one more.
-fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result<bool, StoreError> {
+fn has_room(
+    store: &mut dyn Store,
+    players: &[String; 2],
+    rules: &RatedRules,
+) -> Result<bool, StoreError> {
     for id in players {
-        let is_new = store.record(&rating_key(id, rules))?.is_none();
+        let is_new = stored(store, id, rules)?.is_none();
         if is_new && store.records(&ratings_of(id), "", RULE_SETS)?.len() >= RULE_SETS {
             return Ok(false);
         }
@@ -353,21 +442,23 @@ fn has_room(store: &mut dyn Store, players: &[String; 2], rules: &str) -> Result
 fn rating_changes(
     store: &mut dyn Store,
     game: &str,
-    rules: &str,
+    rules: &RatedRules,
     players: &[String; 2],
     outcome: Outcomes,
     now: u64,
 ) -> Result<Vec<Change>, StoreError> {
     let mut before = Vec::new();
     for id in players {
-        let (text, record) = stored(store, id, rules)?;
-        before.push((text, record.unwrap_or_else(|| RatingRecord::new(now))));
+        let kept = stored(store, id, rules)?;
+        let record = kept.as_ref().and_then(StoredRating::record);
+        before.push((kept, record.unwrap_or_else(|| RatingRecord::new(now))));
     }
     let glicko = |at: usize| before[at].1.glicko(now);
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());
     let mut new_ratings = Vec::new();
     let mut changes = Vec::new();
-    for ((id, (text, old)), new) in players.iter().zip(&before).zip([first, second]) {
+    let name = rules.name.as_str();
+    for ((id, (found, old)), new) in players.iter().zip(before).zip([first, second]) {
         let kept = old.after(new, now.max(old.at));
         new_ratings.push(RatingChange {
             id: id.clone(),
@@ -375,16 +466,22 @@ fn rating_changes(
             after: rounded(kept.rating),
         });
         let to = serde_json::to_string(&kept).ok();
-        let (old_rank, rank) = (rank_key(rules, old.rating, id), rank_key(rules, kept.rating, id));
+        let old_name = found.as_ref().map_or(name, |it| it.rules);
+        let (old_rank, rank) =
+            (rank_key(old_name, old.rating, id), rank_key(name, kept.rating, id));
         if old_rank != rank {
             let from = store.record(&old_rank)?;
             changes.extend(from.map(|it| Change { key: old_rank, from: Some(it), to: None }));
         }
         let from = store.record(&rank)?;
         changes.push(Change { key: rank, from, to: to.clone() });
-        changes.push(Change { key: rating_key(id, rules), from: text.clone(), to });
+        let mut from = found.map(|it| it.text);
+        if old_name != name {
+            changes.push(Change { key: rating_key(id, old_name), from: from.take(), to: None });
+        }
+        changes.push(Change { key: rating_key(id, name), from, to });
     }
-    let settled = Settled { rules: rules.to_owned(), players: new_ratings };
+    let settled = Settled { rules: name.to_owned(), players: new_ratings };
     let to = serde_json::to_string(&settled).ok();
     changes.push(Change { key: rated_key(game), from: None, to });
     Ok(changes)

@@ -1,7 +1,8 @@
 //! Studies as PGN, and PGN as studies: variations, comments and glyphs go both ways.
 //!
 //! PGN has turns where a study has actions. A comment on an action in the middle of a turn begins with a command that names
-//! the action, and its glyphs if there are any: `{[%action 1 $3] It begins here.}`. Deliberately absent: games of more
+//! the action, and its glyphs if there are any: `{[%action 1 $3] It begins here.}`. Rules have no null moves (`--`): a line
+//! ends before one, and the rest of it becomes a comment. Deliberately absent: games of more
 //! than two sides; facts of the start position that its FEN does not state.
 
 use super::board::Board;
@@ -20,7 +21,7 @@ use crate::presets::switched;
 /// Its game has more than two sides, which PGN has no results for.
 pub(super) fn write(study: &Study) -> Result<String, Problem> {
     let [first, second] = study.sides.as_slice() else {
-        return Err(no_pgn(&study.game, &study.sides));
+        return Err(no_pgn(&study.game, &study.sides, ""));
     };
     let mut tags = vec![
         ("Event".to_owned(), study.title.clone()),
@@ -79,6 +80,11 @@ fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> 
     }
     turns
 }
+
+/// The texts of null moves in PGN, by different programs.
+const NULL_MOVES: [&str; 3] = ["--", "Z0", "0000"];
+/// Maximum number of turns of a line that is told in a comment.
+const IN_WORDS: usize = 20;
 
 /// The beginning of a comment on an action within a turn.
 const ACTION: &str = "[%action ";
@@ -159,7 +165,15 @@ fn add_line(
     mut depth: usize,
 ) -> Result<(), Problem> {
     let before = board.game().history().len();
-    for mv in moves {
+    for (at, mv) in moves.iter().enumerate() {
+        if is_null(board, mv) {
+            for variation in &mv.variations {
+                add_line(study, board, variation, after, depth)?;
+            }
+            let placed = |it: Problem| Problem { message: placed(mv, &it.message), ..it };
+            study.add_comment(after, &in_words(&moves[at..])).map_err(placed)?;
+            break;
+        }
         let nodes = add_turn(study, board, mv, after, depth)?;
         if !mv.variations.is_empty() {
             board.take_back(nodes.len());
@@ -175,6 +189,25 @@ fn add_line(
     }
     board.take_back(board.game().history().len() - before);
     Ok(())
+}
+
+/// Whether a turn is a null move, with which annotators show a threat, and no action of the rules.
+fn is_null(board: &mut Board, mv: &PgnMove) -> bool {
+    if !NULL_MOVES.contains(&mv.text.as_str()) {
+        return false;
+    }
+    let is_played = board.play(&mv.text).is_ok();
+    if is_played {
+        board.take_back(1);
+    }
+    !is_played
+}
+
+/// A line that begins with a null move, as a comment: `(-- Qxh7#)`.
+fn in_words(line: &[PgnMove]) -> String {
+    let texts: Vec<&str> = line.iter().take(IN_WORDS).map(|it| it.text.as_str()).collect();
+    let rest = if line.len() > IN_WORDS { " …" } else { "" };
+    format!("({}{rest})", texts.join(" "))
 }
 
 /// Plays a turn, and adds it to a study with its comments. Returns the ids of its actions.

@@ -135,15 +135,19 @@ impl Study {
                 found.nags.push(*nag);
             }
         }
+        self.add_comment(node, text)
+    }
+
+    /// Adds a text to the comment on an action, or on the start position (0).
+    pub(super) fn add_comment(&mut self, node: u32, text: &str) -> Result<(), Problem> {
         let text = printable(text, COMMENT, "a comment")?;
+        let found = self.nodes.iter().find(|it| it.id == node);
+        let known = found.map_or(&self.comment, |it| &it.comment);
         // Several turns of a PGN may begin with the same action: each of them has its comment.
-        if text.is_empty() || found.comment == text {
+        if text.is_empty() || *known == text {
             return Ok(());
         }
-        let all = match found.comment.is_empty() {
-            true => text,
-            false => format!("{} {text}", found.comment),
-        };
+        let all = if known.is_empty() { text } else { format!("{known} {text}") };
         self.set_comment(node, &all)
     }
 

@@ -17,7 +17,8 @@ use crate::presets::{past_of, switch_comment};
 pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     let Some(setup) = setup_of(log) else { return Ok(String::new()) };
     let [first, second] = setup.sides.as_slice() else {
-        return Err(no_pgn(&setup.game, &setup.sides));
+        let advice = ": ask for the facts or the log";
+        return Err(no_pgn(&setup.game, &setup.sides, advice));
     };
     let (comments, turns) = turns(log);
     let sides = [player_tag(first), player_tag(second)];
@@ -40,9 +41,8 @@ fn first_side(log: &[LogEntry]) -> Option<usize> {
 }
 
 /// The refusal to write a game of more than two sides as PGN.
-pub(super) fn no_pgn(game: &str, sides: &[String]) -> Problem {
-    let message = format!("{}: ask for the facts or the log", two_sides_only(game, sides));
-    Problem::unprocessable("no_pgn", message)
+pub(super) fn no_pgn(game: &str, sides: &[String], advice: &str) -> Problem {
+    Problem::unprocessable("no_pgn", two_sides_only(game, sides) + advice)
 }
 
 /// The refusal to read a game of more than two sides from PGN.

@@ -32,12 +32,43 @@ fn a_game_may_use_a_preset_that_is_checked_beside_it() {
          no_castling(c) :- active('stone-walls, c).\n",
     );
     assert!(check(0, &["check", &game, &preset]).lines().all(|it| it.contains(": ok (")));
-    assert!(check(1, &["check", &game]).contains("there is no preset stone-walls"));
+    let out = check(1, &["check", &game]);
+    assert!(out.starts_with(&format!("{game}:5: there is no preset stone-walls")), "{out}");
     // Or one that is somewhere else, which is not checked itself.
     let out = check(0, &["check", &game, "--rules", &preset]);
     assert!(out.lines().count() == 1 && out.contains("besieged.dl: ok ("), "{out}");
     let played = ["test", "--rules", &preset, "--game", "chess", "--preset", "stone-walls"];
     check(0, &[&played[..], &["--games", "1", "--plies", "4"]].concat());
+}
+
+/// A line that names a relation for notation is told by its place, as one that uses a preset is.
+#[test]
+fn lines_that_name_what_there_is_not_are_told_by_their_place() {
+    let text = "% odd-field\n.meta preset \"odd-field\"\n.meta name \"Odd\"\n.meta description \"Odd\"\n\
+        .domain Preset += { odd-field }\n";
+    for (line, why) in [
+        (".meta fen \"x=nope\"", "there is no relation nope"),
+        (".meta fen \"mark !=nope\"", "there is no relation nope"),
+        (".meta fen \"x=attacks\"", "attacks is "),
+    ] {
+        let path = scratch("odd-field.dl", &format!("{text}{line}\n"));
+        let out = check(1, &["check", &path]);
+        assert!(out.contains(&format!("odd-field.dl:6: {why}")), "{line}: {out}");
+    }
+    let use_of = |used: &str| {
+        format!(
+            "% odd-use\n.meta game \"odd-use\"\n.meta title \"Odd\"\n.meta family \"chess\"\n\
+             .meta use \"{used}\"\n.meta start \"4k3/8/8/8/8/8/8/4K3 w - - 0 1\"\n"
+        )
+    };
+    for (used, why) in [
+        ("coregal:nobody", "preset coregal has no scope nobody"),
+        ("coregal:castles=1", "preset coregal has no option castles"),
+    ] {
+        let path = scratch("odd-use.dl", &use_of(used));
+        let out = check(1, &["check", &path]);
+        assert!(out.starts_with(&format!("{path}:5: {why}")), "{used}: {out}");
+    }
 }
 
 #[test]

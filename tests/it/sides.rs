@@ -185,12 +185,16 @@ fn the_command_line_calls_sides_by_their_names() {
     assert!(pgn.out.contains("PGN knows games of two sides"), "{} {}", pgn.out, pgn.err);
 }
 
-/// Of more than two sides, rules say who wins when one gives up; else no side does.
+/// Of more than two sides, rules say who wins when one gives up; else that side loses, and no side wins.
 #[test]
 fn resigning_leaves_no_winner_unless_rules_say_so() {
     let result = |game: &mut Game, side: i64| game.resign(side).map(ToString::to_string).ok();
     let mut game = start("three-in-a-row", None);
-    assert_eq!(result(&mut game, 1).as_deref(), Some("draw by resignation"));
+    assert_eq!(result(&mut game, 1).as_deref(), Some("green loses by resignation"));
+    assert_eq!(game.result().and_then(|it| it.winner), None);
+    let mut game = start("three-in-a-row", None);
+    let flagged = game.flag(2).map(ToString::to_string);
+    assert_eq!(flagged.as_deref(), Ok("blue loses by timeout"));
     let mut catalogue = catalogue();
     let text = std::fs::read_to_string(format!("{FOLDER}/three-in-a-row.dl")).expect("a file");
     let text =

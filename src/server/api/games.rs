@@ -148,6 +148,7 @@ fn seat_of(
         return Ok((account.seat(), None));
     }
     let token = new_token()?;
+    let name = name.filter(|it| !it.trim().is_empty());
     let name = name.unwrap_or_else(|| ANONYMOUS.to_owned());
     Ok((Seat { name, token: TokenHash::of(&token), computer: None }, Some(token)))
 }
@@ -189,14 +190,15 @@ fn sides_named(names: &[String], seat: &str) -> Result<Vec<usize>, Problem> {
     match seat {
         "both" | "all" => Ok((0..names.len()).collect()),
         "random" => Ok(vec![random_below(names.len())?]),
-        name => Ok(vec![side_named(names, name)?]),
+        name => Ok(vec![side_named(names, name, ", random or both")?]),
     }
 }
 
-fn side_named(names: &[String], name: &str) -> Result<usize, Problem> {
+/// The side of that name; `more` are other words that may stand for a seat, for the error.
+fn side_named(names: &[String], name: &str, more: &str) -> Result<usize, Problem> {
     names.iter().position(|it| it == name).ok_or_else(|| {
         let names = names.join(", ");
-        let message = format!("there is no seat {name:?}: a seat is {names}, random or both");
+        let message = format!("there is no seat {name:?}: a seat is {names}{more}");
         Problem::unprocessable("no_such_seat", message)
     })
 }
@@ -251,6 +253,7 @@ pub(super) async fn lines(
     (status = 401, description = "A token was sent, and is not that of an account", body = Problem),
     (status = 403, description = "The game is rated, and you have no account; or a player of it blocks you", body = Problem),
     (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = Problem),
+    (status = 422, description = "The game has no such seat", body = Problem),
 ))]
 pub(super) async fn join(
     web: Web,
@@ -267,7 +270,7 @@ pub(super) async fn join(
             let state = web.host.state(&id, None, None, Lines::Last(0)).await?;
             let names: Vec<String> =
                 serde_json::from_value(state["sides"].clone()).unwrap_or_default();
-            Some(side_named(&names, name)?)
+            Some(side_named(&names, name, "")?)
         }
     };
     let (seat, token) = seat_of(account, joining.name)?;

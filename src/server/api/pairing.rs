@@ -11,7 +11,7 @@ use crate::server::accounts::Account;
 use crate::server::limit::Cost;
 use crate::server::pairing::{Paired, Pairing};
 use crate::server::problem::Problem;
-use crate::server::rating::{self, Leader};
+use crate::server::rating::{self, Leader, RatedRules};
 use crate::server::web::Web;
 
 /// Finds an opponent for a rated game: the account nearest in rating that waits for the same game. If there
@@ -35,7 +35,7 @@ pub(super) async fn pair(
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct Leading {
-    /// The rule set, as ratings name it: a game and the presets on top of it, with spaces between them.
+    /// The rule set: a game and the presets on top of it, with spaces between them, written in any way.
     rules: String,
 }
 
@@ -45,8 +45,28 @@ pub(super) struct Leading {
 ))]
 pub(super) async fn leaders(
     web: Web,
+    caller: Caller,
     Query(Leading { rules }): Query<Leading>,
 ) -> Reply<Vec<Leader>> {
     let now = web.host.now();
+    let rules = rule_set(&web, &caller, rules).await?;
     Ok(Json(web.host.reads().ask(move |store| rating::leaders(store, &rules, now)).await?))
+}
+
+/// The rule set of a name, however its presets are written. Rules that cannot be loaded have the name that is asked for.
+async fn rule_set(web: &Web, caller: &Caller, name: String) -> Result<RatedRules, Problem> {
+    let mut words = name.split(' ').map(str::to_owned);
+    let (game, presets) = (words.next().unwrap_or_default(), words.collect::<Vec<_>>());
+    if presets.is_empty() {
+        return Ok(RatedRules::named(name));
+    }
+    let own = web.host.library.own_hash();
+    if web.host.library.known(&own, &game, &presets).is_none() {
+        web.admit(caller, Cost::Compiling)?;
+    }
+    match web.host.rated_rules(&own, &game, &presets).await {
+        Err(problem) if problem.status.is_server_error() => Err(problem),
+        Err(_) => Ok(RatedRules::named(name)),
+        found => found,
+    }
 }

@@ -90,7 +90,9 @@ pub(super) struct Listing {
     pub(super) state: Option<GameState>,
     /// The maximum number of games in the answer: 50 if absent, 1 to 200.
     pub(super) limit: Option<usize>,
-    /// Only games that come after this one in the list: the id of the last one of the page before.
+    /// Only games that come after this one in the list: `UPDATED.ID` of the last one of the page before. Games that change
+    /// while pages are read move to the front, and are not listed twice. The id alone is taken, too: then the game may have
+    /// moved.
     pub(super) before: Option<String>,
 }
 

@@ -25,7 +25,7 @@ use crate::server::ids::new_id;
 use crate::server::limit::Cost;
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
-use crate::server::store::{Change, Store, StoreError};
+use crate::server::store::{Change, Store, StoreError, next_count};
 use crate::server::study_pgn::{self, Outline, rules_changed};
 use crate::server::study_tree::{DEPTH, Study, full, printable};
 use crate::server::web::Web;
@@ -50,6 +50,11 @@ fn key(id: &str) -> String {
 
 fn list_key(owner: &str, id: &str) -> String {
     format!("studies {owner} {id}")
+}
+
+/// The key of the number of studies that an account has ever made.
+fn made_key(owner: &str) -> String {
+    format!("studies-made {owner}")
 }
 
 fn no_study(id: &str) -> Problem {
@@ -248,15 +253,16 @@ async fn beginning(web: &Web, new: NewStudy) -> Result<Beginning, Problem> {
 async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
     let (id, owner, to) = (study.id.clone(), study.owner.clone(), Some(study.text()?));
     let listed = json!({ "title": study.title, "game": study.game }).to_string();
-    let make = move |store: &mut dyn Store| {
+    let add = move |store: &mut dyn Store| {
+        let count = next_count(store, made_key(&owner))?;
         if store.records(&list_key(&owner, ""), "", STUDIES)?.len() >= STUDIES {
             return Err(full(format!("you have {STUDIES} studies, the maximum: remove one")));
         }
-        let list = Change { key: list_key(&owner, &id), from: None, to: Some(listed) };
-        let made = store.change(&[Change { key: key(&id), from: None, to }, list])?;
-        if made { Ok(()) } else { Err(busy()) }
+        let list = Change { key: list_key(&owner, &id), from: None, to: Some(listed.clone()) };
+        let study = Change { key: key(&id), from: None, to: to.clone() };
+        Ok(((), vec![count, study, list]))
     };
-    web.host.reads().request(make).await
+    web.host.reads().edit(busy, add).await
 }
 
 /// Your studies.

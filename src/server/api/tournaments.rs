@@ -16,11 +16,11 @@ use crate::server::ids::{new_id, new_token};
 use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::rating;
-use crate::server::store::{Change, Store};
+use crate::server::store::{Change, Store, next_count};
 use crate::server::study_tree::printable;
 use crate::server::time::DAY;
 use crate::server::tournament::records::{
-    LIVE, LIVE_PREFIX, OVER_PREFIX, busy, changes, game_key, games_of, key, live_key,
+    LIVE, LIVE_PREFIX, MADE, OVER_PREFIX, busy, changes, game_key, games_of, key, live_key,
     no_tournament, own_key, read, text,
 };
 use crate::server::tournament::table::{Counted, Kind, Phase, Table, Terms};
@@ -126,18 +126,19 @@ pub(super) async fn create(
     let terms = Terms { title, by, game, presets, fen, rules, clock, rated, kind, starts };
     let (id, table) = (new_id()?, Table::new(terms, new_token()?, now));
     let view = table.view(&id, now);
-    web.host.reads().request(move |store| add(store, &id, &table)).await?;
+    web.host.reads().edit(busy, move |store| add(store, &id, &table)).await?;
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-/// Adds a new tournament to the store.
+/// The changes that add a new tournament to the store.
 ///
 /// # Errors
 /// Its maker or the server has the maximum number of tournaments that are not over.
-fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<(), Problem> {
+fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<((), Vec<Change>), Problem> {
     let too_many = |which: String| {
         Err(Problem::conflict("too_many_tournaments", format!("too many tournaments: {which}")))
     };
+    let count = next_count(store, MADE.to_owned())?;
     let maker = &table.terms.by;
     if store.records(&own_key(maker, ""), "", LIVE_OF_ACCOUNT)?.len() >= LIVE_OF_ACCOUNT {
         return too_many(format!("{LIVE_OF_ACCOUNT} of yours are not over: end or remove one"));
@@ -145,12 +146,13 @@ fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<(), Problem> {
     if store.records(LIVE_PREFIX, "", LIVE)?.len() >= LIVE {
         return too_many(format!("{LIVE} on this server are not over: try again later"));
     }
-    let all = [
+    let all = vec![
+        count,
         Change { key: key(id), from: None, to: text(table) },
         Change { key: live_key(id), from: None, to: text(&table.listed(id)) },
         Change { key: own_key(maker, id), from: None, to: Some(String::new()) },
     ];
-    if store.change(&all)? { Ok(()) } else { Err(busy()) }
+    Ok(((), all))
 }
 
 /// The tournaments: those under way, those to come, and the last 20 that are over.
@@ -232,8 +234,12 @@ pub(super) async fn games(
 ))]
 pub(super) async fn join(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     account.can_count()?;
+    let wanted = id.clone();
+    let look =
+        move |store: &mut dyn Store| read(store, &wanted)?.ok_or_else(|| no_tournament(&wanted));
+    let Terms { game, presets, rules, .. } = web.host.reads().request(look).await?.1.terms;
+    let rules = web.host.rated_rules(&rules, &game, &presets).await?;
     change(&web, &id, move |store, table, now| {
-        let rules = rating::rules_of(&table.terms.game, &table.terms.presets, None);
         let seed = rating::current(store, &account.id(), &rules)?.round() as i32;
         table.join(&account.id(), &account.name, seed, now)
     })

@@ -147,6 +147,12 @@ pub enum Event {
         presets: Vec<String>,
         id: Option<String>,
     },
+    /// A side agrees to an offer that other sides have yet to answer.
+    Agreed {
+        by: usize,
+        offer: OfferKind,
+        id: Option<String>,
+    },
     /// An offer is declined, or withdrawn by its maker.
     Declined {
         by: usize,
@@ -177,7 +183,7 @@ pub enum Event {
         by: usize,
         id: Option<String>,
     },
-    /// A second side wants another game, too; `game` is the id of the new game.
+    /// All sides want another game; `game` is the id of the new game.
     Rematched {
         by: usize,
         game: String,
@@ -205,6 +211,7 @@ impl Event {
             | Self::DrawOffered { by, id }
             | Self::TakebackAsked { by, id, .. }
             | Self::PresetsAsked { by, id, .. }
+            | Self::Agreed { by, id, .. }
             | Self::Declined { by, id, .. }
             | Self::TakenBack { by, id, .. }
             | Self::PresetsChanged { by, id, .. }

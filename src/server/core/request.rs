@@ -112,6 +112,9 @@ pub struct Offers {
     pub presets: Option<(usize, Vec<String>)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rematch: Option<usize>,
+    /// The sides that have agreed to an offer that others, besides its maker, have yet to answer.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub agreed: Vec<(OfferKind, usize)>,
 }
 
 impl Offers {
@@ -123,5 +126,21 @@ impl Offers {
             OfferKind::Presets => self.presets.as_ref().map(|(by, _)| *by),
             OfferKind::Rematch => self.rematch,
         }
+    }
+
+    /// Whether an offer stands that a side has made or agreed to.
+    pub(in super::super) fn has_agreed(&self, side: usize, offer: OfferKind) -> bool {
+        self.maker(offer) == Some(side) || self.agreed.contains(&(offer, side))
+    }
+
+    /// Removes an offer, with the agreement of sides to it.
+    pub(super) fn remove(&mut self, offer: OfferKind) {
+        match offer {
+            OfferKind::Draw => self.draw = None,
+            OfferKind::Takeback => self.takeback = None,
+            OfferKind::Presets => self.presets = None,
+            OfferKind::Rematch => self.rematch = None,
+        }
+        self.agreed.retain(|it| it.0 != offer);
     }
 }

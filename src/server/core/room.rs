@@ -305,7 +305,11 @@ impl<R: Rules> Room<R> {
             Act::Draw => self.draw(by, id)?,
             Act::Takeback => self.takeback(by, id)?,
             Act::GrantTakeback => match self.offers.takeback {
-                Some((other, to)) if other != by => self.take_back_to(by, to, id),
+                Some((other, to)) if other != by => {
+                    if self.agree(by, OfferKind::Takeback, id.as_deref())? {
+                        self.take_back_to(by, to, id);
+                    }
+                }
                 _ => return Err(Refusal::NoOffer),
             },
             Act::Presets(presets) => self.change_presets(by, presets, id)?,
@@ -313,14 +317,15 @@ impl<R: Rules> Room<R> {
                 self.offers.maker(offer).ok_or(Refusal::NoOffer)?;
                 self.push(Event::Declined { by, offer, id });
             }
-            Act::Rematch { game } => match self.offers.rematch {
-                Some(other) if other == by => return Err(Refusal::OfferStands),
-                Some(_) => self.push(Event::Rematched { by, game, id }),
-                None => {
-                    self.within_share(by, Kind::Offer)?;
-                    self.push(Event::RematchOffered { by, id });
+            Act::Rematch { .. } if self.offers.rematch.is_none() => {
+                self.within_share(by, Kind::Offer)?;
+                self.push(Event::RematchOffered { by, id });
+            }
+            Act::Rematch { game } => {
+                if self.agree(by, OfferKind::Rematch, id.as_deref())? {
+                    self.push(Event::Rematched { by, game, id });
                 }
-            },
+            }
             Act::Hush => self.push(Event::Hushed { by, id }),
             Act::Say(text) => {
                 check_text("a message", &text, CHAT)?;
@@ -370,8 +375,8 @@ impl<R: Rules> Room<R> {
             Act::Rematch { .. } => Some(OfferKind::Rematch),
             _ => None,
         };
-        if let Some(maker) = accepts.and_then(|it| self.offers.maker(it))
-            && let Some(&other) = sides.iter().find(|&&it| it != maker)
+        if let Some(offer) = accepts.filter(|it| self.offers.maker(*it).is_some())
+            && let Some(&other) = sides.iter().find(|&&it| !self.offers.has_agreed(it, offer))
         {
             return Ok(other);
         }
@@ -442,23 +447,43 @@ impl<R: Rules> Room<R> {
     }
 
     fn draw(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
-        match self.offers.draw {
-            Some(other) if other == by => return Err(Refusal::OfferStands),
-            Some(_) => {
-                self.end(Outcome::without_winner("draw", "agreement"), Some(by), id);
-            }
-            None => {
-                self.within_share(by, Kind::Offer)?;
-                self.push(Event::DrawOffered { by, id });
-            }
+        if self.offers.draw.is_none() {
+            self.within_share(by, Kind::Offer)?;
+            self.push(Event::DrawOffered { by, id });
+        } else if self.agree(by, OfferKind::Draw, id.as_deref())? {
+            self.end(Outcome::without_winner("draw", "agreement"), Some(by), id);
         }
         Ok(())
     }
 
+    /// Whether all sides agree to an offer once this one does; if not, records that it does. Sides that sit out are asked
+    /// only about a rematch, which has a seat for them.
+    ///
+    /// # Errors
+    /// The side has made the offer, or agreed to it already.
+    fn agree(&mut self, by: usize, offer: OfferKind, id: Option<&str>) -> Result<bool, Refusal> {
+        if self.offers.has_agreed(by, offer) {
+            return Err(Refusal::OfferStands);
+        }
+        let is_asked = |side: usize| {
+            side != by
+                && !self.offers.has_agreed(side, offer)
+                && (offer == OfferKind::Rematch || !self.rules.sits_out(side))
+        };
+        let is_last = !(0..self.seats.len()).any(is_asked);
+        if !is_last {
+            self.push(Event::Agreed { by, offer, id: id.map(str::to_owned) });
+        }
+        Ok(is_last)
+    }
+
     fn takeback(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
         match self.offers.takeback {
-            Some((other, to)) if other != by => self.take_back_to(by, to, id),
-            Some(_) => return Err(Refusal::OfferStands),
+            Some((_, to)) => {
+                if self.agree(by, OfferKind::Takeback, id.as_deref())? {
+                    self.take_back_to(by, to, id);
+                }
+            }
             None => {
                 let last = self.lines.iter().rposition(|it| it.side == by);
                 let last = last.ok_or(Refusal::NothingToTakeBack)?;
@@ -510,17 +535,17 @@ impl<R: Rules> Room<R> {
         presets: Vec<String>,
         id: Option<String>,
     ) -> Result<(), Refusal> {
-        match &self.offers.presets {
-            Some((other, asked)) if *asked == presets && *other == by => Err(Refusal::OfferStands),
-            Some((_, asked)) if *asked == presets => self.set_presets(by, presets, id),
-            _ => {
-                check_presets_length(&presets)?;
-                self.within_share(by, Kind::Offer)?;
-                self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
-                self.push(Event::PresetsAsked { by, presets, id });
-                Ok(())
-            }
+        if self.offers.presets.as_ref().is_some_and(|it| it.1 == presets) {
+            return match self.agree(by, OfferKind::Presets, id.as_deref())? {
+                true => self.set_presets(by, presets, id),
+                false => Ok(()),
+            };
         }
+        check_presets_length(&presets)?;
+        self.within_share(by, Kind::Offer)?;
+        self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
+        self.push(Event::PresetsAsked { by, presets, id });
+        Ok(())
     }
 
     /// Ends the game if the rules have ended it. Returns whether they have.
@@ -606,8 +631,10 @@ impl<R: Rules> Room<R> {
                     at: entry.at,
                     clocks: clocks.as_deref().map(Into::into),
                 });
-                self.offers.takeback = None;
-                self.offers.draw = self.offers.draw.filter(|it| it == side);
+                self.offers.remove(OfferKind::Takeback);
+                if !self.offers.has_agreed(*side, OfferKind::Draw) {
+                    self.offers.remove(OfferKind::Draw);
+                }
                 if !turn_goes_on {
                     self.set_clocks(clocks.as_deref(), entry.at);
                 }
@@ -624,14 +651,11 @@ impl<R: Rules> Room<R> {
             }
             Event::PresetsAsked { by, presets, .. } => {
                 self.ledger.add(*by, Kind::Offer);
+                self.offers.remove(OfferKind::Presets);
                 self.offers.presets = Some((*by, presets.clone()));
             }
-            Event::Declined { offer, .. } => match offer {
-                OfferKind::Draw => self.offers.draw = None,
-                OfferKind::Takeback => self.offers.takeback = None,
-                OfferKind::Presets => self.offers.presets = None,
-                OfferKind::Rematch => self.offers.rematch = None,
-            },
+            Event::Agreed { by, offer, .. } => self.offers.agreed.push((*offer, *by)),
+            Event::Declined { offer, .. } => self.offers.remove(*offer),
             Event::TakenBack { by, to, clocks, .. } => {
                 // Within the turn that is being taken, its clock simply runs on.
                 let within_turn = *to >= self.turn_start(self.lines.len());
@@ -650,7 +674,7 @@ impl<R: Rules> Room<R> {
             Event::PresetsChanged { presets, .. } => {
                 let before = std::mem::replace(&mut self.presets, presets.clone());
                 self.changed.push((self.lines.len(), before));
-                self.offers.presets = None;
+                self.offers.remove(OfferKind::Presets);
             }
             Event::Ended { outcome, clocks, .. } => {
                 self.ledger.release_reserve();
@@ -665,7 +689,7 @@ impl<R: Rules> Room<R> {
                 self.offers.rematch = Some(*by);
             }
             Event::Rematched { game, .. } => {
-                self.offers.rematch = None;
+                self.offers.remove(OfferKind::Rematch);
                 self.rematch = Some((entry.v, game.clone()));
             }
             Event::Said { by, .. } => self.ledger.add(*by, Kind::Message),

@@ -53,6 +53,11 @@ pub trait Rules {
         self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
     }
 
+    /// Whether a side is passed over when it would have the turn: it is not asked whether it agrees to an offer.
+    fn sits_out(&mut self, _side: usize) -> bool {
+        false
+    }
+
     /// The outcome if a draw is claimed now, by the side to move.
     ///
     /// # Errors

@@ -28,7 +28,7 @@ struct Used {
 /// The kinds of limited events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// An offer of any kind. The answer to it is the second event.
+    /// An offer of any kind. The other events are the answers of the other sides.
     Offer,
     /// Moves that are taken back, with the event that does it.
     Takeback {
@@ -38,9 +38,10 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    fn events(self) -> u64 {
+    /// The events that it may lead to in a game of that many sides.
+    fn events(self, sides: usize) -> u64 {
         match self {
-            Self::Offer => 2,
+            Self::Offer => sides.max(2) as u64,
             Self::Takeback { moves } => 1 + moves as u64,
             Self::Message => 1,
         }
@@ -77,7 +78,7 @@ impl Ledger {
     pub(super) fn admits(&self, side: usize, kind: Kind) -> Result<(), Refusal> {
         let used = self.sides.get(side).copied().unwrap_or_default();
         let share = ALL / self.sides.len().max(1) as u64;
-        let is_game_full = used.all + kind.events() > share;
+        let is_game_full = used.all + kind.events(self.sides.len()) > share;
         let is_ply_full = match kind {
             Kind::Offer => used.offers >= OFFERS,
             Kind::Message => used.messages >= MESSAGES,
@@ -93,8 +94,9 @@ impl Ledger {
 
     /// Counts one more event of a kind.
     pub(super) fn add(&mut self, side: usize, kind: Kind) {
+        let events = kind.events(self.sides.len());
         let Some(used) = self.sides.get_mut(side) else { return };
-        used.all += kind.events();
+        used.all += events;
         match kind {
             Kind::Offer => used.offers += 1,
             Kind::Message => used.messages += 1,

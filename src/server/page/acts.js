@@ -52,8 +52,11 @@ export class Acts {
     const mine = this.view.mine();
     const lines = [];
     const offer = (by, text, kind, accept) => {
-      const toMe = mine.some((it) => it !== by);
-      lines.push(h("p", { class: "offer" }, `${begin(words(sides[by]))} ${text}. `,
+      // Of more than two sides, each has to agree.
+      const agreed = (offers.agreed ?? []).filter(([of]) => of === kind).map(([, side]) => side);
+      const toMe = mine.some((it) => it !== by && !agreed.includes(it));
+      const others = agreed.map((side) => `${begin(words(sides[side]))} agrees. `).join("");
+      lines.push(h("p", { class: "offer" }, `${begin(words(sides[by]))} ${text}. ${others}`,
         toMe ? h("button", { onclick: accept }, "Accept") : null,
         mine.length ? h("button", { class: "quiet", onclick: () => this.view.act("decline", { offer: kind }) }, toMe ? "Decline" : "Withdraw") : null));
     };

@@ -139,5 +139,5 @@ function list(games, catalogue, older = false) {
       ? table(["Game", "Players", "State"], games.map(row))
       : h("p", {}, older ? "No older games." : "None yet. Make one, and send its link to a friend."),
     older ? button("Newest games", "") : null,
-    games.length === LISTED ? button("Older games", `&before=${games.at(-1).id}`) : null);
+    games.length === LISTED ? button("Older games", `&before=${games.at(-1).updated}.${games.at(-1).id}`) : null);
 }

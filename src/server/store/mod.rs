@@ -212,6 +212,17 @@ pub fn edited<T, E: From<StoreError>>(
     Err(busy())
 }
 
+/// The next value of a counter, to be changed together with what is added to a list of limited length. Read before the list
+/// is counted, it has two nodes that add at once notice each other: one of them has to count again ([`edited`]).
+///
+/// # Errors
+/// The store cannot be reached.
+pub(super) fn next_count(store: &mut dyn Store, key: String) -> Result<Change, StoreError> {
+    let from = store.record(&key)?;
+    let count: u64 = from.as_ref().and_then(|it| it.parse().ok()).unwrap_or_default();
+    Ok(Change { key, from, to: Some(count.wrapping_add(1).to_string()) })
+}
+
 /// The findings of a check of a whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Health {
@@ -269,6 +280,12 @@ fn int(number: u64) -> i64 {
 
 fn number(int: i64) -> u64 {
     u64::try_from(int).unwrap_or_default()
+}
+
+/// A place in the list of games: when the game had last changed, if it says so, and its id.
+fn place(text: &str) -> (Option<i64>, &str) {
+    let timed = text.split_once('.').and_then(|(at, id)| Some((Some(at.parse().ok()?), id)));
+    timed.unwrap_or((None, text))
 }
 
 /// The upper bound (exclusive) of the keys that begin with a prefix.

@@ -8,7 +8,7 @@ use super::prune::{Pruned, SETTLED};
 use super::tally::{GAMES, PROBES, RECORDS, TEXTS, Tallies, Tally, UPLOADS, empty_records};
 use super::{
     Append, Chain, Change, Conflict, GameState, Health, StoreError, StoredEvent, Summary, Upload,
-    Whole, after_all, chain, int, number, read_summary,
+    Whole, after_all, chain, int, number, place, read_summary,
 };
 
 use Value::{Int, Name, Text, Truth};
@@ -167,7 +167,8 @@ pub trait Store: Send {
         }))
     }
 
-    /// Listed games, the last changed first; only those behind the game `after` in this order, if it is given. Games
+    /// Listed games, the last changed first; only those behind the place `after` in this order, if it is given: a game's
+    /// `UPDATED.ID`, which stays where it is while games change, or an id alone, which is where that game is now. Games
     /// that are not over, and in which nothing has happened since the time `stale`, are left out.
     ///
     /// # Errors
@@ -179,15 +180,20 @@ pub trait Store: Send {
         limit: usize,
         stale: u64,
     ) -> Result<Vec<Summary>, StoreError> {
-        let sql = "SELECT id, summary FROM games
-                   WHERE listed = TRUE AND (CAST(?1 AS TEXT) IS NULL OR state = ?1)
-                     AND (state = 'over' OR updated >= ?4)
-                   AND (CAST(?3 AS TEXT) IS NULL
-                        OR (updated, id) < (SELECT updated, id FROM games WHERE id = ?3))
-                   ORDER BY updated DESC, id DESC LIMIT ?2";
+        let (at, after) = after.map(place).unzip();
+        let at: Option<i64> = at.flatten();
+        let behind = at.map_or("(SELECT updated FROM games WHERE id = ?3)", |_| "?5");
+        let sql = format!(
+            "SELECT id, summary FROM games
+             WHERE listed = TRUE AND (CAST(?1 AS TEXT) IS NULL OR state = ?1)
+               AND (state = 'over' OR updated >= ?4)
+               AND (CAST(?3 AS TEXT) IS NULL OR (updated, id) < ({behind}, ?3))
+             ORDER BY updated DESC, id DESC LIMIT ?2"
+        );
         let (state, limit) = (Name(state.map(GameState::word)), Int(int(limit as u64)));
-        let values = [state, limit, Name(after), Int(int(stale))];
-        let found = self.once()?.pairs(sql, &values)?;
+        let mut values = vec![state, limit, Name(after), Int(int(stale))];
+        values.extend(at.map(Int));
+        let found = self.once()?.pairs(&sql, &values)?;
         found.iter().map(|it| read_summary(&it.0, &it.1)).collect()
     }
 

@@ -23,6 +23,9 @@ pub(in crate::server) const LIVE_PREFIX: &str = "tournaments live ";
 /// Prefix of the keys of tournaments that are over.
 pub(in crate::server) const OVER_PREFIX: &str = "tournaments over ";
 
+/// The key of the number of tournaments that were ever made.
+pub(in crate::server) const MADE: &str = "tournaments made";
+
 /// The key of a tournament that is over; keys of later ends sort first.
 fn over_key(id: &str, ended: u64) -> String {
     format!("{OVER_PREFIX}{:016x} {id}", u64::MAX - ended)

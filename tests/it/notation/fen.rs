@@ -50,6 +50,27 @@ fn refusals_name_the_field_and_the_place() {
     }
 }
 
+/// Numbers far from the greatest integer, so that rules can count on.
+#[test]
+fn numbers_of_further_fields_have_a_limit() {
+    let mut table = Table::of("double-move");
+    for (value, is_read) in [
+        ("1", true),
+        ("1000000000000000", false),
+        ("-1000000000000000", false),
+        ("9223372036854775807", false),
+    ] {
+        let fen = format!("4k3/8/8/8/8/8/8/4K3 w - - 0 1 hm={value}");
+        let read = read_fen(&mut table.world, &table.contract, &fen).map(|_| ());
+        assert_eq!(read.is_ok(), is_read, "{fen}");
+        if let Err(error) = read {
+            let told = (error.field, error.offset, error.expected.as_str());
+            let expected = "a number from -999999999999999 to 999999999999999, or -";
+            assert_eq!(told, (FenField::Further, 33, expected));
+        }
+    }
+}
+
 #[test]
 fn what_is_missing_is_named() {
     let mut table = Table::of("chess");

@@ -11,6 +11,23 @@ use super::api::{Server, hosted, run};
 use super::store::Folder;
 use crate::cli::rulemate;
 
+/// A name of blanks could not be seen. A refusal to join names the seats, and no words that only a new game takes.
+#[test]
+fn a_blank_name_is_none_and_seats_are_named() {
+    hosted("blank-name", Config::default(), async |server| {
+        let (id, _) = server.make(json!({ "game": "chess", "seat": "white", "name": "  " })).await;
+        let join = format!("/api/v1/games/{id}/join");
+        let random = server.post(&join, "", json!({ "seat": "random" })).await;
+        refused(&random, 422, "no_such_seat");
+        let message = random.1["message"].as_str().unwrap();
+        assert!(message.ends_with("a seat is white, black"), "{message}");
+        let (status, _) = server.post(&join, "", json!({ "name": "" })).await;
+        assert_eq!(status, StatusCode::OK);
+        let (_, state) = server.get(&format!("/api/v1/games/{id}")).await;
+        assert_eq!(state["seats"], json!(["Anonymous", "Anonymous"]));
+    });
+}
+
 #[test]
 fn a_chat_that_is_switched_off_stays_off() {
     let folder = Folder::new("hush");

@@ -7,11 +7,12 @@ use rulemate::internals::server::core::{
     Recorded, Refusal, Refused, Room, Rules, Seat, Setup, TokenHash,
 };
 
-/// A game of two sides that is no chess: who brings the sum to the goal wins. `1` and `2` end the
+/// A game of two sides or more that is no chess: who brings the sum to the goal wins. `1` and `2` end the
 /// turn, `+` adds 3 and lets the same side go on once.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
     pub(super) goal: u32,
+    pub(super) sides: usize,
     /// What was added, by whom, and whether the turn went on.
     played: Vec<(u32, usize, bool)>,
     pub(super) presets: Vec<String>,
@@ -19,7 +20,7 @@ pub(super) struct Sums {
 
 impl Sums {
     pub(super) fn to(goal: u32) -> Self {
-        Self { goal, played: Vec::new(), presets: Vec::new() }
+        Self { goal, sides: 2, played: Vec::new(), presets: Vec::new() }
     }
 
     pub(super) fn sum(&self) -> u32 {
@@ -37,7 +38,7 @@ fn won_by(winner: usize, reason: &str) -> Outcome {
 
 impl Rules for Sums {
     fn sides(&self) -> usize {
-        2
+        self.sides
     }
 
     fn side(&self) -> usize {
@@ -47,7 +48,7 @@ impl Rules for Sums {
                 if *goes_on {
                     *side
                 } else {
-                    1 - side
+                    (side + 1) % self.sides
                 }
             }
         }
@@ -88,7 +89,7 @@ impl Rules for Sums {
     }
 
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused> {
-        Ok(won_by(1 - side, "resignation"))
+        Ok(won_by((side + 1) % self.sides, "resignation"))
     }
 
     fn claim(&mut self) -> Result<Outcome, Refused> {
@@ -135,7 +136,7 @@ pub(super) fn play(uci: &str) -> Act {
     Act::Move { uci: uci.into(), expected_ply: None }
 }
 
-fn refusal(output: Output) -> Refusal {
+pub(super) fn refusal(output: Output) -> Refusal {
     assert!(output.events.is_empty(), "a refusal changes nothing");
     output.answer.unwrap().unwrap_err()
 }

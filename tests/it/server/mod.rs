@@ -26,6 +26,7 @@ mod snapshots;
 mod socket;
 mod store;
 mod study;
+mod three;
 mod timing;
 mod tls;
 mod tournament;

@@ -7,12 +7,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::http::StatusCode;
+use futures_util::future::join_all;
 use rulemate::internals::server::Config;
 use rulemate::internals::server::store::{
     Append, Claim, Conflict, Lease, Nodes, Postgres, Store, open,
 };
 use serde_json::{Value, json};
 
+use super::accounts::account;
 use super::api::{Server, run};
 use super::kill::{Acknowledged, Process, Wire, check, load};
 use super::long::long_game;
@@ -73,6 +75,32 @@ fn events_of_others_are_read_all_or_none() {
         assert!(status.is_server_error(), "{status} {answer}");
         let (status, answer) = one.get(&path).await;
         assert!(status.is_server_error(), "{status} {answer}");
+        one.stop();
+        two.stop();
+    });
+}
+
+/// Requests to two servers at the same moment exceed no limit of an account together.
+#[test]
+fn two_servers_at_once_keep_to_the_limits_of_an_account() {
+    let folder = Folder::new("node-limits");
+    run(async {
+        let one = Server::start(&folder, Config::default());
+        let two = Server::start(&folder, Config::default());
+        let mut store = open(&folder.url()).unwrap();
+        let clock = json!({ "initial": 60_000, "increment": 0, "delay": 0 });
+        let body = json!({ "clock": clock, "minutes": 10 });
+        for name in ["ann", "ben", "cyd", "dan", "eve"] {
+            let (token, _) = account(&one, name).await;
+            let make = |at: usize| {
+                let server = if at % 2 == 0 { &one } else { &two };
+                server.post("/api/v1/tournaments", &token, body.clone())
+            };
+            let answers = join_all((0..10).map(make)).await;
+            let made = answers.iter().filter(|it| it.0 == StatusCode::CREATED).count();
+            let kept = store.records(&format!("tournaments of {name} "), "", 20).unwrap().len();
+            assert!(made <= 3 && kept == made, "{name}: {made} made, {kept} kept");
+        }
         one.stop();
         two.stop();
     });

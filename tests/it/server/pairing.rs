@@ -140,6 +140,48 @@ fn who_asks_again_after_long_keeps_the_game_that_waits() {
     });
 }
 
+/// An opponent was found, but the node failed before it took the seat: neither is the one who waits told of an opponent,
+/// nor is the seat kept for good.
+#[test]
+fn an_opponent_who_never_came_is_none() {
+    let folder = Folder::new("never-came");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let (ann, _) = account(&server, "ann").await;
+        let (ben, _) = account(&server, "ben").await;
+        let (waits, _) = pair(&server, &ann, &json!({})).await;
+        let meet = |at: u64| {
+            let mut store = open(&folder.url()).unwrap();
+            let (key, text) = store.records("pair ", "", 20).unwrap().pop().unwrap();
+            let mut waiting: Value = serde_json::from_str(&text).unwrap();
+            waiting["is_met"] = json!(true);
+            waiting["met_at"] = json!(at);
+            let change = Change { key, from: Some(text), to: Some(waiting.to_string()) };
+            assert!(store.change(&[change]).unwrap());
+        };
+        // Just now: the opponent is on the way.
+        meet(server.web.host.now());
+        assert_eq!(pair(&server, &ann, &json!({})).await, (waits.clone(), false));
+        let (other, paired) = pair(&server, &ben, &json!({})).await;
+        assert!(!paired && other != waits);
+        let abort = format!("/api/v1/games/{other}/abort");
+        assert_eq!(server.post(&abort, &ben, json!({})).await.0.as_u16(), 200);
+        // Half a minute ago: nobody comes any more.
+        let mut store = open(&folder.url()).unwrap();
+        for (key, text) in store.records("pair ", "", 20).unwrap() {
+            if text.contains(&other) {
+                assert!(store.change(&[Change { key, from: Some(text), to: None }]).unwrap());
+            }
+        }
+        meet(server.web.host.now() - 30_000);
+        assert_eq!(pair(&server, &ann, &json!({})).await, (waits.clone(), false));
+        meet(server.web.host.now() - 30_000);
+        assert_eq!(pair(&server, &ben, &json!({})).await, (waits.clone(), true));
+        assert_eq!(pair(&server, &ann, &json!({})).await, (waits, true));
+        server.stop();
+    });
+}
+
 /// Many ask at the same time, and again until they are paired: each is in one game, with one other.
 #[test]
 fn all_who_ask_at_once_are_paired_once() {
@@ -204,6 +246,58 @@ fn a_game_is_the_same_by_each_of_its_names() {
         let numbered = json!({ "game": "chess960:position=518" });
         assert!(!pair(server, &ann, &numbered).await.1);
         assert!(!pair(server, &ben, &numbered).await.1, "ben is far better");
+    });
+}
+
+/// A set of presets is one set however it is written: for pairing, for ratings, and for ratings that an earlier version
+/// kept under the set as it was written.
+#[test]
+fn presets_are_the_same_in_each_spelling() {
+    let folder = Folder::new("spelled");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        tokio::spawn(settle_games(Arc::downgrade(&server.web.host)));
+        let (ann, _) = account(&server, "ann").await;
+        let (ben, _) = account(&server, "ben").await;
+        let spelled = |all: [&str; 2]| json!({ "presets": all });
+        let (waits, _) = pair(&server, &ann, &spelled(["coregal", "piece-shield"])).await;
+        let other = spelled(["piece-shield:both", "coregal:both"]);
+        assert_eq!(pair(&server, &ben, &other).await, (waits, true));
+        let kept = |key: &str, rating: f64| {
+            let at = server.web.host.now();
+            let kept = json!({ "rating": rating, "deviation": 60.0, "volatility": 0.06, "games": 40, "at": at });
+            let change = Change { key: key.to_owned(), from: None, to: Some(kept.to_string()) };
+            assert!(open(&folder.url()).unwrap().change(&[change]).unwrap());
+        };
+        kept("rating ann chess coregal:both", 2000.0);
+        let made = json!({ "presets": ["coregal:both"], "seat": "white", "rated": true });
+        let (_, made) = server.post("/api/v1/games", &ann, made).await;
+        let id = made["id"].as_str().unwrap().to_owned();
+        let join = format!("/api/v1/games/{id}/join");
+        server.post(&join, &ben, json!({ "rated": true })).await;
+        for (at, uci) in ["f2f3", "e7e5", "g2g4"].iter().enumerate() {
+            server.play(&id, if at % 2 == 0 { &ann } else { &ben }, uci).await;
+        }
+        server.post(&format!("/api/v1/games/{id}/resign"), &ben, json!({})).await;
+        let rating = loop {
+            let (status, rating) = server.get(&format!("/api/v1/games/{id}/rating")).await;
+            if status.as_u16() == 200 {
+                break rating;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        assert_eq!(
+            (&rating["rules"], &rating["players"][0]["before"]),
+            (&json!("chess coregal"), &json!(2000))
+        );
+        let (_, player) = server.get("/api/v1/users/ann").await;
+        assert_eq!(player["ratings"].as_array().unwrap().len(), 1, "{player}");
+        assert_eq!(player["ratings"][0]["rules"], "chess coregal");
+        for spelling in ["coregal", "coregal:both"] {
+            let (_, best) = server.get(&format!("/api/v1/leaders?rules=chess+{spelling}")).await;
+            assert_eq!(best[0]["id"], "ann", "{spelling}: {best}");
+        }
+        server.stop();
     });
 }
 

@@ -139,6 +139,10 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
         assert_eq!(after, whole[at + 1..], "those after {}", whole[at]);
     }
     assert!(store.list(None, Some("none"), 9, 0).unwrap().is_empty());
+    // A place with a time is where it was, whatever its game does meanwhile.
+    for (place, behind) in [("950.w", &["w", "o"][..]), ("900.w", &["o"]), ("700.w", &[])] {
+        assert_eq!(ids(store.list(None, Some(place), 9, 0).unwrap()), behind, "{place}");
+    }
 
     // A snapshot comes with events or alone; the last one counts, and it is of its event.
     assert_eq!(store.snapshot("a").unwrap(), None);
@@ -251,6 +255,13 @@ fn records(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
     assert_eq!(list(store, "seat ann 1", 1), ["seat ann 2"]);
     assert_eq!(store.summary("b").unwrap().unwrap().id, "b");
     assert_eq!(store.summary("none").unwrap(), None);
+    // What a client asks for may have a zero byte, which PostgreSQL has in no text.
+    let zero = "a\0";
+    assert_eq!((store.summary(zero).unwrap(), store.read(zero, 0).unwrap()), (None, None));
+    assert_eq!((store.record(zero).unwrap(), store.text(zero).unwrap()), (None, None));
+    assert_eq!((store.snapshot(zero).unwrap(), store.drop_upload(zero, zero)), (None, Ok(false)));
+    assert!(store.list(None, Some(zero), 9, 0).unwrap().is_empty());
+    assert!(store.records(zero, "", 9).unwrap().is_empty());
 }
 
 #[test]

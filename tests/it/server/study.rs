@@ -325,6 +325,28 @@ fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
     });
 }
 
+/// Annotators show threats by null moves, which rules do not have: such a line stays as a comment, and the study is made.
+#[test]
+fn a_line_goes_on_in_words_from_a_null_move_on() {
+    hosted("study-null", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let pgn = "1. e4 e5 2. Qh5 {Threat:} (2. Qh5 -- 3. Qxe5+ Be7) (2. Z0 (2. Nf3) 2... d5) 2... Nc6 *";
+        let study = make(server, &ann, json!({ "pgn": pgn })).await;
+        let told = |it: &Value| json!([it["san"], it["comment"]]);
+        let nodes: Vec<Value> = study["nodes"].as_array().unwrap().iter().map(told).collect();
+        let expected = json!([
+            ["e4", ""],
+            ["e5", "(Z0 d5)"],
+            ["Qh5", "Threat: (-- Qxe5+ Be7)"],
+            ["Nf3", ""],
+            ["Nc6", ""]
+        ]);
+        assert_eq!(json!(nodes), expected);
+        let study = make(server, &ann, json!({ "pgn": "1. -- e5" })).await;
+        assert_eq!((&study["comment"], &study["nodes"]), (&json!("(-- e5)"), &json!([])));
+    });
+}
+
 /// A study is played by one set of rules, so the moves after a change of presets would be read by the wrong ones.
 #[test]
 fn a_game_whose_presets_changed_is_no_study_by_its_pgn_either() {

@@ -6,7 +6,7 @@ use crate::rules::{Type, plural};
 use super::super::super::finder::{About, CountersForm, Field};
 use super::super::chess::Fields;
 use super::super::letters::{LeadingPiece, side_signs};
-use super::parts::{FenError, FenField, FenRules, Part, Parts, Placed, number, piece};
+use super::parts::{FenError, FenField, FenRules, MAX_COUNTER, Part, Parts, Placed, number, piece};
 use super::{counters, points, stack};
 
 /// Maximum number of members of a domain that an error lists.
@@ -170,8 +170,10 @@ fn value_of(field: &Field, part: Part<'_>, text: &str, at: usize) -> Result<Opti
         ("-", _) => return Ok(None),
         (_, Type::Domain(id)) => part.rules.program.schema.domain(id),
         _ => {
-            let value = text.parse::<i64>().map(Some);
-            return value.map_err(|_| part.error(at, format!("{text:?}"), "a number, or -"));
+            let is_fit = |it: &i64| (-MAX_COUNTER..=MAX_COUNTER).contains(it);
+            let value = text.parse().ok().filter(is_fit).map(Some);
+            let expected = || format!("a number from -{MAX_COUNTER} to {MAX_COUNTER}, or -");
+            return value.ok_or_else(|| part.error(at, format!("{text:?}"), expected()));
         }
     };
     let member = domain.member(text).map(Some);
