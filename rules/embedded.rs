@@ -397,6 +397,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/repetition-loses.dl", include_str!("modules/repetition-loses.dl")),
     ("rules/modules/reserve.dl", include_str!("modules/reserve.dl")),
     ("rules/modules/runners.dl", include_str!("modules/runners.dl")),
+    ("rules/modules/screens.dl", include_str!("modules/screens.dl")),
     ("rules/modules/sennichite.dl", include_str!("modules/sennichite.dl")),
     ("rules/modules/shako-elephant.dl", include_str!("modules/shako-elephant.dl")),
     ("rules/modules/shinobi-pieces.dl", include_str!("modules/shinobi-pieces.dl")),

@@ -12,17 +12,14 @@ use smallvec::{SmallVec, smallvec};
 use super::budget::{ACTIONS, Exhausted, Resource};
 use super::evaluator::{Backend, Basis, Evaluator, EvaluatorMark};
 use super::given::{Before, GivenMark, GivenRows};
-use super::leaves::Leaves;
 use super::output::Output;
 use super::plan::Plan;
 use super::refusal::Refusal;
 use super::rows::{Pattern, Rows, Tuple, Visit, two_of_a_key};
 use super::trace::Trace;
 use super::watch::{RowChanges, Watch, Watches};
-use crate::facts::{
-    AttrId, Change, Domain, EntityId, FactError, GAME, Mark, NextIds, Session, Value,
-};
-use crate::rules::{ActionId, Event, EventId, Expiry, Input, Program, RelId, Role, Was};
+use crate::facts::{AttrId, Change, Domain, EntityId, FactError, GAME, Mark, Session, Value};
+use crate::rules::{Expiry, Input, Program, RelId, Role, Was};
 
 /// A state of a world to return to, once at most. Marks nest like a stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -506,41 +503,6 @@ impl World {
     /// Bytes held by the derived rows of this session, without shared parts.
     pub fn row_bytes(&self) -> usize {
         self.evaluator.heap_bytes()
-    }
-
-    /// The parameters for [`World::leaves_below`], which counts the rows of the relations in `counted`. It counts none if
-    /// `over` has rows, and gives no answer if a relation in `odd` has.
-    pub fn leaves(&self, over: RelId, counted: Vec<(ActionId, RelId)>, odd: Vec<RelId>) -> Leaves {
-        let program = self.program();
-        let expires =
-            !program.expiry.until_action.is_empty() || !program.expiry.until_turn.is_empty();
-        let schedule = &self.plan().schedule;
-        let batches_of = |action: ActionId| {
-            let batches = schedule.of(Event::Action(action));
-            let looks_back = schedule.batches[batches.clone()].iter().any(|it| it.looks_back);
-            (!looks_back && !expires && program.trials.is_empty()).then_some(batches)
-        };
-        let is_idle = |event: EventId| {
-            let batches = &schedule.batches[schedule.of(Event::Raised(event))];
-            batches.iter().flat_map(|it| &it.reactions).all(|&it| program.does_nothing(it))
-        };
-        let batches = program.actions.iter().map(|it| batches_of(it.id)).collect();
-        let idle = program.events.iter().map(|it| is_idle(it.id)).collect();
-        Leaves { over, counted, odd, batches, idle }
-    }
-
-    /// The number of leaves `depth` plies (two or more) below a position that is not over, without taking an action.
-    /// Actions that have to be taken to count below them are added to `rest`, and their leaves are not counted; among them
-    /// are those that create more entities than there are `next_ids`. `None` if every action has to be taken: under the
-    /// reference evaluator, before a program has machine code, and in positions with rows of `odd`.
-    pub fn leaves_below(
-        &mut self,
-        leaves: &Arc<Leaves>,
-        depth: u32,
-        next_ids: NextIds,
-        rest: &mut Vec<(ActionId, Tuple)>,
-    ) -> Option<u64> {
-        self.evaluator.leaves_below(leaves, depth, next_ids, rest)
     }
 }
 

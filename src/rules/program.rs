@@ -583,6 +583,16 @@ impl Program {
         text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
+    /// Whether all facts of an attribute are about the game.
+    pub fn is_of_the_game(&self, attr: AttrId) -> bool {
+        self.relations.iter().all(|it| match it.role {
+            Role::Input(it) if it.attrs().any(|it| it == attr) => {
+                matches!(it, Input::Game(_) | Input::GameFlag(_))
+            }
+            _ => true,
+        })
+    }
+
     /// Whether values of a type are entities.
     pub fn is_entity(&self, ty: Type) -> bool {
         matches!(ty, Type::Domain(id) if self.schema.is_entity(AttrType::Member(id)))

@@ -89,7 +89,7 @@ fn where_more_happens_than_a_move() {
 
 #[test]
 fn on_other_boards() {
-    walks(&["gardner", "capablanca", "xiangqi", "minishogi", "shogi", "makruk", "barrel"]);
+    walks(&["gardner", "capablanca", "xiangqi", "janggi", "minishogi", "shogi", "makruk", "barrel"]);
     walks(&["janggi", "seirawan"]);
     walks(&["shatranj", "grand", "omicron", "manchu", "torishogi", "kyotoshogi", "sittuyin"]);
 }

@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::Reply;
 use super::extract::{Body, By, Query, bearer};
@@ -27,6 +29,22 @@ use crate::server::web::Web;
 
 /// Maximum number of games in a list of an account's games.
 const GAMES: usize = 100;
+
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(create))
+        .routes(routes!(log_in))
+        .routes(routes!(show))
+        .routes(routes!(renew))
+        .routes(routes!(log_out))
+        .routes(routes!(games))
+        .routes(routes!(player))
+        .routes(routes!(settled))
+        .routes(routes!(block, blocks))
+        .routes(routes!(unblock))
+        .routes(routes!(report))
+}
 
 impl FromRequestParts<Web> for Account {
     type Rejection = Problem;
@@ -61,7 +79,7 @@ pub(super) struct NewAccount {
     (status = 422, description = "The name is not allowed", body = Problem),
     (status = 429, description = "Too many accounts from your address", body = Problem),
 ))]
-pub(super) async fn create(
+async fn create(
     web: Web,
     caller: Caller,
     Body(NewAccount { name, device }): Body<NewAccount>,
@@ -124,7 +142,7 @@ pub(super) struct Login {
     (status = 401, description = "No account of this name has this code", body = Problem),
     (status = 429, description = "Too many tries from your address", body = Problem),
 ))]
-pub(super) async fn log_in(
+async fn log_in(
     web: Web,
     caller: Caller,
     Body(Login { name, code, device }): Body<Login>,
@@ -168,7 +186,7 @@ pub(super) async fn log_in(
 #[utoipa::path(get, path = "/api/v1/account", operation_id = "own_account", security(("account" = [])), responses(
     (status = 200, description = "The account whose token is sent", body = Own),
 ))]
-pub(super) async fn show(web: Web, account: Account) -> Reply<Own> {
+async fn show(web: Web, account: Account) -> Reply<Own> {
     let id = account.id();
     let user = id.clone();
     let found = web.host.reads().ask(move |store| stored(store, &user)).await?;
@@ -200,7 +218,7 @@ pub(super) struct Codes {
 #[utoipa::path(post, path = "/api/v1/account/codes", operation_id = "renew_codes", security(("account" = [])), responses(
     (status = 200, description = "The new codes", body = Codes),
 ))]
-pub(super) async fn renew(web: Web, caller: Caller, account: Account) -> Reply<Codes> {
+async fn renew(web: Web, caller: Caller, account: Account) -> Reply<Codes> {
     web.admit(&caller, Cost::Sensitive)?;
     let salt = new_token()?;
     let (codes, hashes) = web.new_codes(&salt).await?;
@@ -223,7 +241,7 @@ pub(super) struct Left {
     (status = 200, description = "The number of devices that are left", body = Left),
     (status = 404, description = "The account has no such device", body = Problem),
 ))]
-pub(super) async fn log_out(web: Web, account: Account, Path(device): Path<String>) -> Reply<Left> {
+async fn log_out(web: Web, account: Account, Path(device): Path<String>) -> Reply<Left> {
     let own = account.device.as_ref().map(|it| device_id(it.text()).to_owned());
     let wanted = if device == "this" { own } else { Some(device) };
     let leave = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
@@ -250,7 +268,7 @@ pub(super) struct OwnGames {
 #[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
     (status = 200, description = "Those of the last 100 games that match", body = Vec<Summary>),
 ))]
-pub(super) async fn games(
+async fn games(
     web: Web,
     account: Account,
     Query(OwnGames { state }): Query<OwnGames>,
@@ -274,7 +292,7 @@ pub(super) struct Blocking {
     (status = 404, description = "There is no such account", body = Problem),
     (status = 409, description = "The account is your own, or you block 200 accounts already, the maximum", body = Problem),
 ))]
-pub(super) async fn block(
+async fn block(
     web: Web,
     account: Account,
     Body(Blocking { name }): Body<Blocking>,
@@ -286,7 +304,7 @@ pub(super) async fn block(
 #[utoipa::path(get, path = "/api/v1/account/blocks", operation_id = "blocks", security(("account" = [])), responses(
     (status = 200, description = "Their ids", body = Vec<String>),
 ))]
-pub(super) async fn blocks(web: Web, account: Account) -> Reply<Vec<String>> {
+async fn blocks(web: Web, account: Account) -> Reply<Vec<String>> {
     Ok(Json(web.blocked(&account).await?))
 }
 
@@ -295,7 +313,7 @@ pub(super) async fn blocks(web: Web, account: Account) -> Reply<Vec<String>> {
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 404, description = "There is no such account", body = Problem),
 ))]
-pub(super) async fn unblock(
+async fn unblock(
     web: Web,
     account: Account,
     Path(name): Path<String>,
@@ -324,7 +342,7 @@ pub(super) struct Reported {
     (status = 429, description = "Too many reports from your address", body = Problem),
     (status = 503, description = "Too many reports wait for a moderator", body = Problem),
 ))]
-pub(super) async fn report(
+async fn report(
     web: Web,
     Path(id): Path<String>,
     caller: Caller,
@@ -382,7 +400,7 @@ pub(super) struct Player {
     (status = 200, description = "The player", body = Player),
     (status = 404, description = "There is no such account", body = Problem),
 ))]
-pub(super) async fn player(web: Web, Path(name): Path<String>) -> Reply<Player> {
+async fn player(web: Web, Path(name): Path<String>) -> Reply<Player> {
     let now = web.host.now();
     let find = move |store: &mut dyn Store| {
         let account = by_name(store, &name)?.ok_or_else(|| no_user(&name))?;
@@ -398,7 +416,7 @@ pub(super) async fn player(web: Web, Path(name): Path<String>) -> Reply<Player> 
     (status = 200, description = "The ratings before and after it", body = Settled),
     (status = 404, description = "The game is not rated, or not over, or its end is not counted yet", body = Problem),
 ))]
-pub(super) async fn settled(web: Web, Path(id): Path<String>) -> Reply<Settled> {
+async fn settled(web: Web, Path(id): Path<String>) -> Reply<Settled> {
     let find = move |store: &mut dyn Store| {
         if store.summary(&id)?.is_none() {
             return Err(Problem::no_game(&id));

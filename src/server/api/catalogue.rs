@@ -3,6 +3,8 @@
 use axum::Json;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::extract::{Body, Query};
 use super::guard::Caller;
@@ -16,12 +18,20 @@ use crate::server::limit::Cost;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(catalogue))
+        .routes(routes!(check_presets))
+        .routes(routes!(upload))
+}
+
 /// Everything that games can be made of.
 #[utoipa::path(get, path = "/api/v1/catalogue", params(CatalogueQuery), responses(
     (status = 200, description = "`games` and `presets`, and the id of the `rules` that they come from", body = Value),
     (status = 422, description = "There are no such rules", body = Problem),
 ))]
-pub(super) async fn catalogue(web: Web, Query(query): Query<CatalogueQuery>) -> Reply<Value> {
+async fn catalogue(web: Web, Query(query): Query<CatalogueQuery>) -> Reply<Value> {
     let hash = query.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;
     let unknown = || Problem::unprocessable("no_such_rules", "there are no such rules");
@@ -70,7 +80,7 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
     (status = 200, description = "It can: the presets that are `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are those that a FEN of it may have at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "It cannot; the message says why", body = Problem),
 ))]
-pub(super) async fn check_presets(
+async fn check_presets(
     web: Web,
     caller: Caller,
     Body(wanted): Body<Combination>,
@@ -129,7 +139,7 @@ pub(super) struct Uploaded {
     (status = 403, description = "This server takes no rules from outside", body = Problem),
     (status = 409, description = "You keep 20 rule sets already, the maximum", body = Problem),
 ))]
-pub(super) async fn upload(
+async fn upload(
     web: Web,
     caller: Caller,
     Owner(owner): Owner,

@@ -6,6 +6,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::extract::{Body, By, Query, Token};
 use super::guard::Caller;
@@ -38,13 +40,28 @@ const PAGE: usize = 500;
 /// Maximum number of events, or of actions that were played, in an answer.
 const MAX_PAGE: usize = 1_000;
 
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(create, list))
+        .routes(routes!(state))
+        .routes(routes!(lines))
+        .routes(routes!(join))
+        .routes(routes!(play))
+        .routes(routes!(act))
+        .routes(routes!(events))
+        .routes(routes!(explain))
+        .routes(routes!(advice))
+        .routes(routes!(export))
+}
+
 /// Creates a game.
 #[utoipa::path(post, path = "/api/v1/games", operation_id = "create_game", request_body = NewGame, responses(
     (status = 201, description = "The state of the game, with the `token` of your seat if you have one and no account", body = Value),
     (status = 401, description = "A token was sent, and is not that of an account", body = Problem),
     (status = 422, description = "The game, its presets or the position cannot be loaded, or the clock is not valid", body = Problem),
 ))]
-pub(super) async fn create(
+async fn create(
     web: Web,
     caller: Caller,
     By(account): By,
@@ -207,7 +224,7 @@ fn side_named(names: &[String], name: &str, more: &str) -> Result<usize, Problem
 #[utoipa::path(get, path = "/api/v1/games", operation_id = "list_games", params(Listing), responses(
     (status = 200, description = "Newest first", body = Vec<Summary>),
 ))]
-pub(super) async fn list(web: Web, Query(query): Query<Listing>) -> Reply<Vec<Summary>> {
+async fn list(web: Web, Query(query): Query<Listing>) -> Reply<Vec<Summary>> {
     let limit = query.limit.unwrap_or(LIST).clamp(1, MAX_LIST);
     let stale = web.host.now().saturating_sub(web.host.config.abandoned);
     let list =
@@ -220,7 +237,7 @@ pub(super) async fn list(web: Web, Query(query): Query<Listing>) -> Reply<Vec<Su
     (status = 200, description = "The state as it is, or as it was after `ply` actions", body = Value),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-pub(super) async fn state(
+async fn state(
     web: Web,
     Path(id): Path<String>,
     Query(at): Query<At>,
@@ -237,7 +254,7 @@ pub(super) async fn state(
     (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-pub(super) async fn lines(
+async fn lines(
     web: Web,
     Path(id): Path<String>,
     Query(query): Query<FromLine>,
@@ -255,7 +272,7 @@ pub(super) async fn lines(
     (status = 409, description = "The seat is taken, the game is over, or it is rated and you have not agreed to that", body = Problem),
     (status = 422, description = "The game has no such seat", body = Problem),
 ))]
-pub(super) async fn join(
+async fn join(
     web: Web,
     Path(id): Path<String>,
     By(account): By,
@@ -299,7 +316,7 @@ pub(in crate::server) async fn may_join(
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = Problem),
     (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = Problem),
 ))]
-pub(super) async fn play(
+async fn play(
     web: Web,
     Path(id): Path<String>,
     Token(token): Token,
@@ -320,7 +337,7 @@ pub(super) async fn play(
     (status = 409, description = "There is nothing to answer, or the game is over", body = Problem),
     (status = 422, description = "A field is missing or not valid", body = Problem),
 ))]
-pub(super) async fn act(
+async fn act(
     web: Web,
     Path((id, act)): Path<(String, String)>,
     caller: Caller,
@@ -365,7 +382,7 @@ pub(super) async fn act(
 #[utoipa::path(get, path = "/api/v1/games/{id}/events", params(("id" = String, Path, description = "The game"), After), responses(
     (status = 200, description = "Events in order, each with its number `v`, its kind `t` and its data `d`", body = Vec<Value>),
 ))]
-pub(super) async fn events(
+async fn events(
     web: Web,
     Path(id): Path<String>,
     Query(After { after, limit }): Query<After>,
@@ -381,7 +398,7 @@ pub(super) async fn events(
     (status = 400, description = "The question is not valid; `message` states why", body = Problem),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-pub(super) async fn explain(
+async fn explain(
     web: Web,
     Path(id): Path<String>,
     Query(asking): Query<Asking>,
@@ -413,7 +430,7 @@ pub(super) async fn explain(
     (status = 200, description = "The best actions first, three at most: `uci`, `san`, the `chance` to win in percent, `reasons`", body = Vec<Value>),
     (status = 403, description = "Two people play this game, and it is not over", body = Problem),
 ))]
-pub(super) async fn advice(
+async fn advice(
     web: Web,
     caller: Caller,
     Path(id): Path<String>,
@@ -434,7 +451,7 @@ const PGN: &str = "application/x-chess-pgn; charset=utf-8";
     (status = 400, description = "There is no such format", body = Problem),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-pub(super) async fn export(
+async fn export(
     web: Web,
     Path(id): Path<String>,
     Query(query): Query<Exporting>,

@@ -28,7 +28,6 @@ use utoipa::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{Content, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
 pub(super) use catalogue::fit;
 
@@ -115,48 +114,14 @@ fn describe_problems(description: &mut utoipa::openapi::OpenApi) {
 /// The whole server as a service.
 pub fn router(web: Web) -> Router {
     let (api, mut description) = OpenApiRouter::with_openapi(Description::openapi())
-        .routes(routes!(games::create, games::list))
-        .routes(routes!(games::state))
-        .routes(routes!(games::lines))
-        .routes(routes!(games::join))
-        .routes(routes!(games::play))
-        .routes(routes!(games::act))
-        .routes(routes!(games::events))
-        .routes(routes!(games::explain))
-        .routes(routes!(games::advice))
-        .routes(routes!(games::export))
-        .routes(routes!(catalogue::catalogue))
-        .routes(routes!(catalogue::check_presets))
-        .routes(routes!(catalogue::upload, uploads::list))
-        .routes(routes!(uploads::remove))
-        .routes(routes!(accounts::create))
-        .routes(routes!(accounts::log_in))
-        .routes(routes!(accounts::show))
-        .routes(routes!(accounts::renew))
-        .routes(routes!(accounts::log_out))
-        .routes(routes!(accounts::games))
-        .routes(routes!(accounts::player))
-        .routes(routes!(accounts::settled))
-        .routes(routes!(accounts::block, accounts::blocks))
-        .routes(routes!(accounts::unblock))
-        .routes(routes!(accounts::report))
-        .routes(routes!(pairing::pair))
-        .routes(routes!(pairing::leaders))
-        .routes(routes!(studies::create, studies::list))
-        .routes(routes!(studies::show, studies::remove))
-        .routes(routes!(studies::position, studies::cut))
-        .routes(routes!(studies::pgn))
-        .routes(routes!(studies::play))
-        .routes(routes!(studies::comment))
-        .routes(routes!(tournaments::create, tournaments::list))
-        .routes(routes!(tournaments::show, tournaments::remove))
-        .routes(routes!(tournaments::games))
-        .routes(routes!(tournaments::join))
-        .routes(routes!(tournaments::withdraw))
-        .routes(routes!(tournaments::start))
-        .routes(routes!(tournaments::end))
-        .routes(routes!(operations::healthz))
-        .routes(routes!(operations::readyz))
+        .merge(games::routes())
+        .merge(catalogue::routes())
+        .merge(uploads::routes())
+        .merge(accounts::routes())
+        .merge(pairing::routes())
+        .merge(studies::routes())
+        .merge(tournaments::routes())
+        .merge(operations::routes())
         .split_for_parts();
     describe_problems(&mut description);
     let (lichess, streams) = lichess::routes();

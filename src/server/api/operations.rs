@@ -1,13 +1,20 @@
 //! Endpoints for operators of the server.
 
 use axum::http::StatusCode;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use crate::server::problem::Problem;
 use crate::server::web::Web;
 
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(healthz)).routes(routes!(readyz))
+}
+
 /// The server runs.
 #[utoipa::path(get, path = "/healthz", responses((status = 200, description = "It runs: `ok`", body = String)))]
-pub(super) async fn healthz() -> &'static str {
+async fn healthz() -> &'static str {
     "ok\n"
 }
 
@@ -16,7 +23,7 @@ pub(super) async fn healthz() -> &'static str {
     (status = 200, description = "It accepts games: `ready`", body = String),
     (status = 503, description = "It is about to stop, or cannot store anything", body = Problem),
 ))]
-pub(super) async fn readyz(web: Web) -> Result<&'static str, Problem> {
+async fn readyz(web: Web) -> Result<&'static str, Problem> {
     if web.host.is_draining() {
         let message = "the server is about to stop";
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "draining", message));

@@ -3,6 +3,8 @@
 use axum::Json;
 use serde::Deserialize;
 use utoipa::IntoParams;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::Reply;
 use super::extract::{Body, Query};
@@ -14,6 +16,11 @@ use crate::server::problem::Problem;
 use crate::server::rating::{self, Leader, RatedRules};
 use crate::server::web::Web;
 
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(pair)).routes(routes!(leaders))
+}
+
 /// Finds an opponent for a rated game: the account nearest in rating that waits for the same game. If there
 /// is none, makes a listed game that waits for one. Ask again every few seconds to look further: the answer
 /// is the same game, until an opponent is found.
@@ -22,7 +29,7 @@ use crate::server::web::Web;
     (status = 409, description = "The account was made by an earlier version", body = Problem),
     (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock is not valid", body = Problem),
 ))]
-pub(super) async fn pair(
+async fn pair(
     web: Web,
     caller: Caller,
     account: Account,
@@ -43,7 +50,7 @@ pub(super) struct Leading {
 #[utoipa::path(get, path = "/api/v1/leaders", operation_id = "leaders", params(Leading), responses(
     (status = 200, description = "50 accounts at most", body = Vec<Leader>),
 ))]
-pub(super) async fn leaders(
+async fn leaders(
     web: Web,
     caller: Caller,
     Query(Leading { rules }): Query<Leading>,

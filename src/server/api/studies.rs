@@ -12,6 +12,8 @@ use axum::response::Response;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::extract::Body;
 use super::guard::Caller;
@@ -34,6 +36,17 @@ use crate::server::web::Web;
 const STUDIES: usize = 50;
 /// Maximum number of characters of a title.
 const TITLE: usize = 80;
+
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(create, list))
+        .routes(routes!(show, remove))
+        .routes(routes!(position, cut))
+        .routes(routes!(pgn))
+        .routes(routes!(play))
+        .routes(routes!(comment))
+}
 
 /// A study in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -155,7 +168,7 @@ pub(super) struct NewStudy {
     (status = 409, description = "The game is not over, or the account has 50 studies, the maximum", body = Problem),
     (status = 422, description = "The game or its presets cannot be loaded, the presets were changed during the game, or the PGN cannot be read: the message names the line", body = Problem),
 ))]
-pub(super) async fn create(
+async fn create(
     web: Web,
     caller: Caller,
     account: Account,
@@ -269,7 +282,7 @@ async fn add(web: &Web, study: &Study) -> Result<(), Problem> {
 #[utoipa::path(get, path = "/api/v1/studies", operation_id = "own_studies", security(("account" = [])), responses(
     (status = 200, description = "The studies of the account whose token is sent", body = Vec<ListedStudy>),
 ))]
-pub(super) async fn list(web: Web, account: Account) -> Reply<Vec<ListedStudy>> {
+async fn list(web: Web, account: Account) -> Reply<Vec<ListedStudy>> {
     let prefix = list_key(&account.id(), "");
     let list = move |store: &mut dyn Store| {
         let found = store.records(&prefix, "", STUDIES)?;
@@ -286,7 +299,7 @@ pub(super) async fn list(web: Web, account: Account) -> Reply<Vec<ListedStudy>> 
 #[utoipa::path(get, path = "/api/v1/studies/{study}", operation_id = "study", params(("study" = String, Path, description = "The study")), responses(
     (status = 200, description = "The whole study", body = Study),
 ))]
-pub(super) async fn show(web: Web, Path(id): Path<String>) -> Reply<Study> {
+async fn show(web: Web, Path(id): Path<String>) -> Reply<Study> {
     Ok(Json(study(&web, &id).await?))
 }
 
@@ -295,7 +308,7 @@ pub(super) async fn show(web: Web, Path(id): Path<String>) -> Reply<Study> {
     (status = 200, description = "The text", body = String, content_type = "application/x-chess-pgn"),
     (status = 422, description = "Its game has more than two sides", body = Problem),
 ))]
-pub(super) async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Problem> {
+async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Problem> {
     let mut study = study(&web, &id).await?;
     if let Some(facts) = study.facts.take() {
         let Study { rules, game, presets, .. } = &study;
@@ -309,7 +322,7 @@ pub(super) async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Pr
     (status = 200, description = "It is removed: `study` is its id", body = Value),
     (status = 403, description = "Another account owns it", body = Problem),
 ))]
-pub(super) async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
+async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
     let remove = move |store: &mut dyn Store| {
         let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
         check_owner(&study, &account)?;
@@ -330,7 +343,7 @@ pub(super) async fn remove(web: Web, account: Account, Path(id): Path<String>) -
     (status = 400, description = "`node` is not a number", body = Problem),
     (status = 404, description = "There is no such study, or no such action in it", body = Problem),
 ))]
-pub(super) async fn position(web: Web, Path((id, node)): Path<(String, String)>) -> Reply<Value> {
+async fn position(web: Web, Path((id, node)): Path<(String, String)>) -> Reply<Value> {
     let node = number(&node)?;
     let study = study(&web, &id).await?;
     let (mut board, _) = web.host.replayed(&study, study.path(node)?).await?;
@@ -357,7 +370,7 @@ fn number(text: &str) -> Result<u32, Problem> {
     (status = 403, description = "Another account owns it", body = Problem),
     (status = 404, description = "There is no such study, or no such action in it", body = Problem),
 ))]
-pub(super) async fn cut(
+async fn cut(
     web: Web,
     account: Account,
     Path((id, node)): Path<(String, String)>,
@@ -392,7 +405,7 @@ pub(super) struct Added {
     (status = 409, description = "The study is full", body = Problem),
     (status = 422, description = "Not legal there; `because` explains why", body = Problem),
 ))]
-pub(super) async fn play(
+async fn play(
     web: Web,
     account: Account,
     Path(id): Path<String>,
@@ -431,7 +444,7 @@ pub(super) struct StudyComment {
     (status = 404, description = "There is no such study, or no such action in it", body = Problem),
     (status = 409, description = "The study is full", body = Problem),
 ))]
-pub(super) async fn comment(
+async fn comment(
     web: Web,
     account: Account,
     Path(id): Path<String>,

@@ -6,6 +6,8 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::extract::{Body, Query};
 use super::guard::Caller;
@@ -50,6 +52,18 @@ const INITIAL_TIMES: std::ops::RangeInclusive<u64> = 5_000..=3 * 60 * 60 * 1_000
 /// Maximum increment or delay of a clock, in milliseconds.
 const MAX_INCREMENT: u64 = 3 * 60 * 1_000;
 
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new()
+        .routes(routes!(create, list))
+        .routes(routes!(show, remove))
+        .routes(routes!(games))
+        .routes(routes!(join))
+        .routes(routes!(withdraw))
+        .routes(routes!(start))
+        .routes(routes!(end))
+}
+
 /// A new tournament: an arena with its `minutes`, or a Swiss with its `rounds`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -82,7 +96,7 @@ pub(super) struct NewTournament {
     (status = 409, description = "The account has 3 tournaments that are not over, or the server has 50: the maximum", body = Problem),
     (status = 422, description = "The game or its presets cannot be loaded, the game does not have two sides, or the clock, the length or `starts` is out of range", body = Problem),
 ))]
-pub(super) async fn create(
+async fn create(
     web: Web,
     caller: Caller,
     account: Account,
@@ -159,7 +173,7 @@ fn add(store: &mut dyn Store, id: &str, table: &Table) -> Result<((), Vec<Change
 #[utoipa::path(get, path = "/api/v1/tournaments", operation_id = "tournaments", responses(
     (status = 200, description = "The tournaments", body = Vec<Listed>),
 ))]
-pub(super) async fn list(web: Web) -> Reply<Vec<Listed>> {
+async fn list(web: Web) -> Reply<Vec<Listed>> {
     let list = |store: &mut dyn Store| {
         let mut found = store.records(LIVE_PREFIX, "", LIVE)?;
         found.extend(store.records(OVER_PREFIX, "", LISTED_OVER)?);
@@ -181,7 +195,7 @@ pub(super) async fn list(web: Web) -> Reply<Vec<Listed>> {
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}", operation_id = "tournament", params(("tournament" = String, Path, description = "The tournament")), responses(
     (status = 200, description = "Everything except the games that are over", body = Tournament),
 ))]
-pub(super) async fn show(web: Web, Path(id): Path<String>) -> Reply<Tournament> {
+async fn show(web: Web, Path(id): Path<String>) -> Reply<Tournament> {
     let now = web.host.now();
     let look = move |store: &mut dyn Store| {
         let (_, mut table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;
@@ -210,7 +224,7 @@ pub(super) struct FromNumber {
 #[utoipa::path(get, path = "/api/v1/tournaments/{tournament}/games", operation_id = "tournament_games", params(("tournament" = String, Path, description = "The tournament"), FromNumber), responses(
     (status = 200, description = "The games", body = Vec<Counted>),
 ))]
-pub(super) async fn games(
+async fn games(
     web: Web,
     Path(id): Path<String>,
     Query(FromNumber { from, limit }): Query<FromNumber>,
@@ -232,7 +246,7 @@ pub(super) async fn games(
     (status = 200, description = "The tournament with its new player", body = Tournament),
     (status = 409, description = "It is over, it has 128 players, or the account was made by an earlier version", body = Problem),
 ))]
-pub(super) async fn join(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
+async fn join(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     account.can_count()?;
     let wanted = id.clone();
     let look =
@@ -251,7 +265,7 @@ pub(super) async fn join(web: Web, account: Account, Path(id): Path<String>) -> 
     (status = 200, description = "The tournament", body = Tournament),
     (status = 409, description = "It is over, or the account has not joined it", body = Problem),
 ))]
-pub(super) async fn withdraw(
+async fn withdraw(
     web: Web,
     account: Account,
     Path(id): Path<String>,
@@ -266,7 +280,7 @@ pub(super) async fn withdraw(
     (status = 403, description = "Another account made it", body = Problem),
     (status = 409, description = "It has already begun, or fewer than two players have joined", body = Problem),
 ))]
-pub(super) async fn start(
+async fn start(
     web: Web,
     caller: Caller,
     account: Account,
@@ -292,7 +306,7 @@ pub(super) async fn start(
     (status = 403, description = "Another account made it", body = Problem),
     (status = 409, description = "It has not begun, or is over", body = Problem),
 ))]
-pub(super) async fn end(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
+async fn end(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     let maker = account.id();
     let stop = move |_: &mut dyn Store, table: &mut Table, now: u64| {
         check_owner(table, &maker)?;
@@ -311,7 +325,7 @@ pub(super) async fn end(web: Web, account: Account, Path(id): Path<String>) -> R
     (status = 403, description = "Another account made it", body = Problem),
     (status = 409, description = "It has begun and cannot be removed", body = Problem),
 ))]
-pub(super) async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
+async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
     let maker = account.id();
     let remove = move |store: &mut dyn Store| {
         let (before, table) = read(store, &id)?.ok_or_else(|| no_tournament(&id))?;

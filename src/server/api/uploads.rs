@@ -7,6 +7,8 @@ use axum::Json;
 use axum::extract::{FromRequestParts, Path};
 use axum::http::request::Parts;
 use serde_json::{Value, json};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
 
 use super::Reply;
 use super::extract::bearer;
@@ -18,6 +20,11 @@ use crate::server::web::Web;
 
 /// Maximum number of rule sets of one owner.
 pub(super) const RULE_SETS: usize = 20;
+
+/// The endpoints of this file.
+pub(super) fn routes() -> OpenApiRouter<Web> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(remove))
+}
 
 /// The owner of rules that are kept: an account, if its token was sent, else the network that the
 /// request comes from.
@@ -43,7 +50,7 @@ impl FromRequestParts<Web> for Owner {
     (status = 200, description = "The rule sets that you keep, oldest first", body = Vec<Upload>),
     (status = 401, description = "The token is not that of an account", body = Problem),
 ))]
-pub(super) async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
+async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
     Ok(Json(web.host.reads().ask(move |store| store.uploads(&owner)).await?))
 }
 
@@ -54,7 +61,7 @@ pub(super) async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
     (status = 401, description = "The token is not that of an account", body = Problem),
     (status = 404, description = "It is not on your list", body = Problem),
 ))]
-pub(super) async fn remove(
+async fn remove(
     web: Web,
     Owner(owner): Owner,
     Path(rules): Path<String>,

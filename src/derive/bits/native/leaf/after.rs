@@ -92,8 +92,9 @@ pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<V
 }
 
 impl<W: Word> Lower<'_, '_, W> {
-    /// Fills the function of an action.
-    pub(super) fn after(&mut self, batches: Range<usize>) {
+    /// Fills the function of an action. The facts of the `cleared` attributes of the game go as it begins; the first batch
+    /// does not read them.
+    pub(super) fn after(&mut self, batches: Range<usize>, cleared: &[AttrId]) {
         for (number, batch) in batches.enumerate() {
             let args: Vec<Value> =
                 (0..GIVEN.len() as i32).map(|at| self.shared(Context::ARGS + at * WORD)).collect();
@@ -115,6 +116,9 @@ impl<W: Word> Lower<'_, '_, W> {
                 solved.push(self.solve(plan));
             }
             self.enter_frame(Context::FRAME_AFTER);
+            if number == 0 {
+                cleared.iter().for_each(|it| self.clear(*it));
+            }
             for writes in &solved {
                 writes.iter().for_each(|it| self.write(it));
             }
@@ -128,6 +132,14 @@ impl<W: Word> Lower<'_, '_, W> {
             }
             None => self.end_by(Self::store_undo_top, Self::take_back),
         }
+    }
+
+    /// Retracts the fact of an attribute of the game, if anything depends on it.
+    fn clear(&mut self, attr: AttrId) {
+        let Some(&change) = self.leaf().changes.get(&attr) else { return };
+        let game = self.b.ins().iconst(I64, 0);
+        let none = self.b.ins().iconst(I64, NONE);
+        self.call_leaf(change, [game, none]);
     }
 
     fn call_without_entity(&mut self, function: FuncRef) {

@@ -215,7 +215,7 @@ impl<'c, W: Word> Maker<'c, W> {
                 continue;
             };
             let id = declare(&mut self.module, &format!("after{at}"))?;
-            self.define(id, |it| it.after(batches.clone()))?;
+            self.define(id, |it| it.after(batches.clone(), &leaves.cleared))?;
             actions.push(Some(id));
         }
         self.module.finalize_definitions().map_err(|it| it.to_string())?;

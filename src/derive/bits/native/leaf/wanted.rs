@@ -136,14 +136,14 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
     reads
 }
 
-/// The attributes that reactions write and whose inputs are read.
+/// The attributes that actions write or clear and whose inputs are read.
 fn attrs<W: Word>(
     c: &Compiled<W>,
     leaves: &Leaves,
     reads: &[bool],
     does_more: &[bool],
 ) -> Result<Vec<AttrId>, String> {
-    let mut found: Vec<AttrId> = Vec::new();
+    let mut found: Vec<AttrId> = leaves.cleared.clone();
     let all = || c.program.schema.attribute_ids().collect::<Vec<_>>();
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
