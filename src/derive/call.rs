@@ -14,15 +14,30 @@ use super::output::{Flow, Raised};
 use super::refusal::{CallFault, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Said};
-use super::transaction::Fresh;
-use super::world::World;
-use crate::facts::{AttrId, AttrType, BOOL, EntityId, NEXT_ENTITY, Value};
+use crate::facts::{AttrId, AttrType, BOOL, EntityId, FactError, NEXT_ENTITY, Session, Value};
 use crate::rules::{Column, Effect, Event, EventId, Program, RelId, Type};
 
 /// The code that answers the calls of a program's reactions.
 pub trait Calls: fmt::Debug + Send + Sync {
     /// Answers a call from the rules of a preset. Returns false if it is not known here.
     fn call(&self, preset: &str, name: &str, moment: &mut Moment<'_>) -> bool;
+}
+
+/// The facts and rows that called code reads, and the writes that it may ask for.
+pub(super) trait CallState {
+    fn facts(&self) -> &Session;
+    /// All rows of a relation, ascending.
+    fn tuples(&mut self, rel: RelId) -> Vec<Tuple>;
+    /// Checks a value and writes it.
+    ///
+    /// # Errors
+    /// A value of the wrong type or outside its domain is refused and nothing changes.
+    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError>;
+    fn retract(&mut self, entity: EntityId, attr: AttrId);
+    /// Retracts every fact of an entity.
+    fn remove(&mut self, entity: EntityId);
+    /// A new entity; `None` if there is no room for one.
+    fn spawn(&mut self) -> Option<EntityId>;
 }
 
 /// A call from a batch of reactions.
@@ -41,12 +56,11 @@ impl Call<'_> {
     /// Runs the code. Returns what it did besides changing facts.
     pub(super) fn run(
         &self,
-        world: &mut World,
-        fresh: &mut Fresh,
+        program: &Arc<Program>,
+        calls: Option<&Arc<dyn Calls>>,
+        state: &mut dyn CallState,
         flow: &mut Flow,
     ) -> Result<Vec<Done>, Refusal> {
-        let plan = Arc::clone(world.plan());
-        let program = plan.program();
         let reaction = &program.reactions[self.by];
         let Some(Effect::Call { name, args }) = reaction.effects.get(self.effect) else {
             return Ok(Vec::new());
@@ -65,8 +79,7 @@ impl Call<'_> {
         }
         let mut moment = Moment {
             program,
-            world,
-            fresh,
+            state,
             flow,
             event: self.event,
             args: self.args,
@@ -77,7 +90,7 @@ impl Call<'_> {
             fault: None,
         };
         let owner = reaction.owner.and_then(|it| program.preset_of(it)).unwrap_or_default();
-        let known = plan.calls().is_some_and(|it| it.call(owner, name, &mut moment));
+        let known = calls.is_some_and(|it| it.call(owner, name, &mut moment));
         match (known, moment.fault, moment.veto) {
             (false, ..) => Err(refused(CallFault::Unregistered)),
             (true, Some(fault), _) => Err(refused(fault)),
@@ -95,8 +108,7 @@ impl Call<'_> {
 /// whole action with a message; the code need not check.
 pub struct Moment<'w> {
     program: &'w Arc<Program>,
-    world: &'w mut World,
-    fresh: &'w mut Fresh,
+    state: &'w mut dyn CallState,
     flow: &'w mut Flow,
     event: Event,
     args: &'w Tuple,
@@ -169,7 +181,7 @@ impl Moment<'_> {
     /// A fact of an entity.
     pub fn get(&mut self, entity: EntityId, attribute: &str) -> Option<Value> {
         let attr = self.attribute(attribute)?;
-        self.world.facts().get(entity, attr)
+        self.state.facts().get(entity, attr)
     }
 
     /// A numeric fact of an entity.
@@ -183,7 +195,7 @@ impl Moment<'_> {
     /// A fact of an entity by name, as rows have it: `white`, `e4`, `#3`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
-        let raw = self.world.facts().get_raw(entity, attr)?;
+        let raw = self.state.facts().get_raw(entity, attr)?;
         match self.program.schema.attribute(attr).ty {
             AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
             AttrType::Entity => Some(format!("#{raw}")),
@@ -196,7 +208,7 @@ impl Moment<'_> {
         let Some(rel) = self.relation(relation) else { return Vec::new() };
         let columns = &self.program.relation(rel).columns;
         let word = |(column, &raw): (&Column, &i64)| self.program.value_name(column.ty, raw);
-        let rows = self.world.tuples(rel);
+        let rows = self.state.tuples(rel);
         rows.iter().map(|row| columns.iter().zip(row).map(word).collect()).collect()
     }
 
@@ -207,7 +219,7 @@ impl Moment<'_> {
         if !first.is_some_and(|it| self.program.is_entity(it.ty)) {
             return self.wrong(relation, "relation of entities", Vec::new());
         }
-        let rows = self.world.tuples(rel);
+        let rows = self.state.tuples(rel);
         let first = rows.iter().filter_map(|row| u32::try_from(*row.first()?).ok());
         let mut found: Vec<EntityId> = first.map(EntityId).collect();
         found.dedup();
@@ -230,7 +242,7 @@ impl Moment<'_> {
     /// States a fact, replacing the old one.
     pub fn set(&mut self, entity: EntityId, attribute: &str, value: impl Into<Value>) {
         let Some(attr) = self.writable(attribute) else { return };
-        if let Err(why) = self.world.state(entity, attr, &value.into()) {
+        if let Err(why) = self.state.set(entity, attr, &value.into()) {
             self.failed(CallFault::Fact(why.to_string()));
         }
     }
@@ -251,22 +263,21 @@ impl Moment<'_> {
     /// Retracts a fact.
     pub fn retract(&mut self, entity: EntityId, attribute: &str) {
         if let Some(attr) = self.writable(attribute) {
-            self.world.write(entity, attr, None);
+            self.state.retract(entity, attr);
         }
     }
 
     /// Retracts everything about an entity.
     pub fn remove(&mut self, entity: EntityId) {
-        self.world.remove(entity);
+        self.state.remove(entity);
     }
 
     /// A new entity; `None` if there is no room, which refuses the action.
     pub fn spawn(&mut self) -> Option<EntityId> {
-        let Some(entity) = self.fresh.ids(self.world).give() else {
+        let Some(entity) = self.state.spawn() else {
             self.failed(CallFault::Fact("there is no room for another entity".into()));
             return None;
         };
-        self.world.advance_counter_past(entity);
         self.done.push(Done::Spawned(entity));
         Some(entity)
     }
@@ -357,7 +368,7 @@ impl Moment<'_> {
         let Some(row) = row else { return self.wrong(name, "event of such arguments", None) };
         for (column, (arg, &raw)) in columns.iter().zip(args.iter().zip(&row)) {
             if let Value::Entity(entity) = arg
-                && let Err(why) = self.world.facts().check_entity(*entity)
+                && let Err(why) = self.state.facts().check_entity(*entity)
             {
                 self.failed(CallFault::Fact(why.to_string()));
                 return None;

@@ -6,15 +6,15 @@
 
 use std::sync::Arc;
 
-use super::call::Call;
+use super::call::{Call, CallState};
 use super::given::Before;
 use super::output::{Flow, Other, Output, Raised};
 use super::refusal::{DEPTH, EVENTS, Refusal};
 use super::rows::Tuple;
 use super::trace::{Done, Step, Trace};
 use super::world::World;
-use crate::facts::{EntityId, Ids, Mark};
-use crate::rules::{Event, EventId};
+use crate::facts::{AttrId, EntityId, FactError, Ids, Mark, Session, Value};
+use crate::rules::{Event, EventId, RelId};
 
 pub(super) struct Transaction<'w, 't> {
     pub(super) world: &'w mut World,
@@ -46,7 +46,7 @@ pub(super) struct Cut<'t> {
 }
 
 /// The ids for the entities that a transaction creates: none that was in use at any moment of it.
-pub(super) struct Fresh {
+struct Fresh {
     /// The mark where the transaction began.
     since: Mark,
     /// Computed when the first one is needed.
@@ -54,10 +54,44 @@ pub(super) struct Fresh {
 }
 
 impl Fresh {
-    pub(super) fn ids(&mut self, world: &World) -> &mut Ids {
+    fn ids(&mut self, world: &World) -> &mut Ids {
         let ids = self.ids.get_or_insert_with(|| world.facts().ids());
         ids.follow(world.facts(), self.since);
         ids
+    }
+}
+
+/// The state of a transaction for the code that it calls.
+struct Called<'w> {
+    world: &'w mut World,
+    fresh: &'w mut Fresh,
+}
+
+impl CallState for Called<'_> {
+    fn facts(&self) -> &Session {
+        self.world.facts()
+    }
+
+    fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
+        self.world.tuples(rel)
+    }
+
+    fn set(&mut self, entity: EntityId, attr: AttrId, value: &Value) -> Result<(), FactError> {
+        self.world.state(entity, attr, value)
+    }
+
+    fn retract(&mut self, entity: EntityId, attr: AttrId) {
+        self.world.write(entity, attr, None);
+    }
+
+    fn remove(&mut self, entity: EntityId) {
+        self.world.remove(entity);
+    }
+
+    fn spawn(&mut self) -> Option<EntityId> {
+        let entity = self.fresh.ids(self.world).give()?;
+        self.world.advance_counter_past(entity);
+        Some(entity)
     }
 }
 
@@ -269,7 +303,9 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             Other::Call { reaction, effect, args: values } => {
                 let call = Call { event, args, by: *reaction, effect: *effect, values };
-                let done = call.run(self.world, &mut self.fresh, flow);
+                let plan = Arc::clone(self.world.plan());
+                let mut state = Called { world: self.world, fresh: &mut self.fresh };
+                let done = call.run(plan.program(), plan.calls(), &mut state, flow);
                 if let Err(Refusal::Veto { said }) = &done {
                     self.done(Done::Vetoed { said: said.clone() });
                 }

@@ -50,7 +50,8 @@ impl Catalogue {
             let Role::Input(input) = relation.role else { continue };
             let name = &program.schema.attribute(input.attr()).name;
             let is_list = matches!(input, Input::List(..));
-            if !is_list && !is_option(name) && !attributes.contains(name) {
+            let is_hidden = program.is_before(input.attr());
+            if !is_list && !is_hidden && !is_option(name) && !attributes.contains(name) {
                 attributes.push(name.clone());
             }
         }

@@ -280,7 +280,7 @@ fn check_tells_of_lines_that_draw_nothing() {
     );
     assert!(hop.out.contains("the relation `hop` is declared twice"), "{}", hop.out);
     let alone = checked(".meta module \"drawn\"\n.meta include \"drawn.dl\"\n");
-    assert!(alone.out.starts_with(&format!("{path}: ")), "{}", alone.out);
+    assert!(alone.out.starts_with(&format!("{path}:2: ")), "{}", alone.out);
     std::fs::remove_file(&file).expect("a file");
 }
 

@@ -33,7 +33,12 @@ fn a_game_may_use_a_preset_that_is_checked_beside_it() {
     );
     assert!(check(0, &["check", &game, &preset]).lines().all(|it| it.contains(": ok (")));
     let out = check(1, &["check", &game]);
-    assert!(out.starts_with(&format!("{game}:5: there is no preset stone-walls")), "{out}");
+    assert!(
+        out.starts_with(&format!(
+            "{game}:5: game besieged uses stone-walls, but there is no preset"
+        )),
+        "{out}"
+    );
     // Or one that is somewhere else, which is not checked itself.
     let out = check(0, &["check", &game, "--rules", &preset]);
     assert!(out.lines().count() == 1 && out.contains("besieged.dl: ok ("), "{out}");
@@ -67,7 +72,8 @@ fn lines_that_name_what_there_is_not_are_told_by_their_place() {
     ] {
         let path = scratch("odd-use.dl", &use_of(used));
         let out = check(1, &["check", &path]);
-        assert!(out.starts_with(&format!("{path}:5: {why}")), "{used}: {out}");
+        let told = format!("{path}:5: game odd-use uses {used}, but {why}");
+        assert!(out.starts_with(&told), "{used}: {out}");
     }
 }
 

@@ -171,7 +171,11 @@ fn what_a_preset_says_of_sides_and_squares_leaves_with_it() {
     let (mut rules, mut game) = start(&catalogue, &["tolls"]);
     play(&mut game, "e2e4 d7d5");
     for (presets, moves, wanted) in [
-        (&["tolls:white"][..], "", &[][..]),
+        (
+            &["tolls:white"][..],
+            "",
+            &["white tolls.paid 1", "e4 tolls.trodden #14", "d5 tolls.trodden #21"][..],
+        ),
         (&[], "b1c3 b8c6", &[]),
         (&["tolls"], "", &["white tolls.paid 0", "black tolls.paid 0"]),
     ] {

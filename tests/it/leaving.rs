@@ -205,8 +205,8 @@ fn another_scope_leaves_what_both_apply_to() {
 fn a_fen_has_no_fields_of_presets_that_have_ended() {
     let catalogue = catalogue();
     for (preset, field, moves) in [
-        ("double-move:white:turns=1", " hm=0", "e2e4 d2d4"),
-        ("scorch:white:turns=1", " slow=0", "e2e4"),
+        ("double-move:white:turns=1", "", "e2e4 d2d4"),
+        ("scorch:white:turns=1", "", "e2e4"),
         ("crazyhouse:white:turns=1", "[]", "e2e4"),
     ] {
         let (rules, mut game) = start(&catalogue, &[preset], None);

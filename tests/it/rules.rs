@@ -516,7 +516,7 @@ fn a_declaration_that_is_abandoned_is_one_mistake() {
             ".dcl a() \"a\"\na() :- mood(_, 'calm).\n.decl b() \"b\"\nb() :- a().",
             "there is no directive",
         ),
-        (".decl moody() \"a\"\nmoodz() :- mood(_, 'calm).", "there is no relation `moodz`"),
+        (".decl grumpy() \"a\"\ngrumpi() :- mood(_, 'calm).", "there is no relation `grumpi`"),
     ] {
         let messages = messages(&format!("{rest}{text}\n"));
         assert_eq!(messages.len(), 1, "{text}: {messages:?}");

@@ -14,6 +14,7 @@ mod lease;
 #[cfg(feature = "postgres")]
 mod listen;
 mod lockfile;
+mod log;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod prune;
@@ -33,10 +34,10 @@ pub use journal::{Journal, Reads, Writer};
 pub(in crate::server) use lease::ALL_NODES;
 pub use lease::{Claim, Lease, Leases, News, Nodes};
 pub use lockfile::{StoreLock, lock_store};
+pub use log::Store;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use sqlite::{Sqlite, Temporary};
-pub use tables::Store;
 
 /// An event as it is stored: its number, counted from 1, its text, and the hash of the log up to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
