@@ -587,7 +587,7 @@ fn is_out_of_reach(finding: &Finding) -> bool {
 
 /// Whether something on the board forbids an action that its piece could take otherwise.
 fn is_forbidden(finding: &Finding) -> bool {
-    matches!(finding, Finding::Refuted(all) if all.iter().any(Refutation::is_opposed))
+    matches!(finding, Finding::Refuted(all) if all.iter().any(Refutation::is_opposed_by_row))
 }
 
 impl Because {

@@ -268,7 +268,7 @@ fn names_of_games_and_presets() -> BTreeSet<String> {
     }
     res.remove("chess");
     // Games whose names are words of Rust, of FEN and of every game, too.
-    for name in ["loop", "placement", "capture", "weak"] {
+    for name in ["active", "loop", "placement", "capture", "weak"] {
         res.remove(name);
     }
     res

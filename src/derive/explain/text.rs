@@ -159,8 +159,13 @@ impl Refutation {
     }
 
     /// Whether the most promising rules lead to what forbids the goal: a row, a comparison or an aggregate.
-    pub fn is_opposed(&self) -> bool {
+    fn is_opposed(&self) -> bool {
         self.judge().1.against
+    }
+
+    /// Whether they lead to a row that forbids the goal, which has a sentence of its own.
+    pub fn is_opposed_by_row(&self) -> bool {
+        self.judge().1.by_row
     }
 
     fn best(&self) -> Option<&Attempt> {
