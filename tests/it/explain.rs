@@ -456,12 +456,7 @@ const FORBIDDEN: &[(&str, &str, &str, &str)] = &[
         "the black rook on e8 attacks e1",
     ),
     ("4k3/8/8/3pP3/8/8/8/4K3 w - - 0 1", "e5d6", "no piece of black stands on d6", ""),
-    (
-        "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1",
-        "e2e4q",
-        "the white pawn on e2 cannot promote now",
-        "",
-    ),
+    ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "e2e4q", "the white pawn on e2 cannot promote now", ""),
     (
         "4k3/4P3/8/8/8/8/8/6K1 w - - 0 1",
         "e7e8q",

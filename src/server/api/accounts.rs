@@ -313,11 +313,7 @@ async fn blocks(web: Web, account: Account) -> Reply<Vec<String>> {
     (status = 200, description = "The ids of all accounts that you block", body = Vec<String>),
     (status = 404, description = "There is no such account", body = Problem),
 ))]
-async fn unblock(
-    web: Web,
-    account: Account,
-    Path(name): Path<String>,
-) -> Reply<Vec<String>> {
+async fn unblock(web: Web, account: Account, Path(name): Path<String>) -> Reply<Vec<String>> {
     Ok(Json(web.block(&account, &name, false).await?))
 }
 

@@ -80,11 +80,7 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
     (status = 200, description = "It can: the presets that are `active`, in full, and the names of the `sides`; the `position` that it starts from, and its `facts` as text; `fields` are those that a FEN of it may have at its end; `diagrams`, if they were asked for, of each kind of piece; `conflicts` are what two presets both say, and which one holds", body = Value),
     (status = 422, description = "It cannot; the message says why", body = Problem),
 ))]
-async fn check_presets(
-    web: Web,
-    caller: Caller,
-    Body(wanted): Body<Combination>,
-) -> Reply<Value> {
+async fn check_presets(web: Web, caller: Caller, Body(wanted): Body<Combination>) -> Reply<Value> {
     web.admit(&caller, Cost::Compiling)?;
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash());
     web.host.know_rules(&hash).await?;

@@ -254,11 +254,7 @@ async fn state(
     (status = 200, description = "`lines`: the actions from that number on, each with `uci`, `san`, `side`", body = Value),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-async fn lines(
-    web: Web,
-    Path(id): Path<String>,
-    Query(query): Query<FromLine>,
-) -> Reply<Value> {
+async fn lines(web: Web, Path(id): Path<String>, Query(query): Query<FromLine>) -> Reply<Value> {
     web.host.know_version(&id, query.v).await?;
     let limit = query.limit.unwrap_or(PAGE).clamp(1, MAX_PAGE);
     Ok(Json(web.host.lines(&id, query.from, limit).await?))
@@ -398,11 +394,7 @@ async fn events(
     (status = 400, description = "The question is not valid; `message` states why", body = Problem),
     (status = 409, description = "Event `v` has not occurred within two seconds; the answer's `v` is the last one", body = Problem),
 ))]
-async fn explain(
-    web: Web,
-    Path(id): Path<String>,
-    Query(asking): Query<Asking>,
-) -> Reply<Value> {
+async fn explain(web: Web, Path(id): Path<String>, Query(asking): Query<Asking>) -> Reply<Value> {
     web.host.know_version(&id, asking.v).await?;
     let ply = asking.ply;
     let bad = |it: QuestionError| Problem::bad("bad_question", it.to_string());

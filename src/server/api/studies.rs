@@ -370,11 +370,7 @@ fn number(text: &str) -> Result<u32, Problem> {
     (status = 403, description = "Another account owns it", body = Problem),
     (status = 404, description = "There is no such study, or no such action in it", body = Problem),
 ))]
-async fn cut(
-    web: Web,
-    account: Account,
-    Path((id, node)): Path<(String, String)>,
-) -> Reply<Study> {
+async fn cut(web: Web, account: Account, Path((id, node)): Path<(String, String)>) -> Reply<Study> {
     let node = number(&node)?;
     let (study, ()) = change(&web, account, id, move |study| study.remove(node)).await?;
     Ok(Json(study))

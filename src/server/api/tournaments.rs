@@ -265,11 +265,7 @@ async fn join(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tourn
     (status = 200, description = "The tournament", body = Tournament),
     (status = 409, description = "It is over, or the account has not joined it", body = Problem),
 ))]
-async fn withdraw(
-    web: Web,
-    account: Account,
-    Path(id): Path<String>,
-) -> Reply<Tournament> {
+async fn withdraw(web: Web, account: Account, Path(id): Path<String>) -> Reply<Tournament> {
     let player = account.id();
     change(&web, &id, move |_, table, _| table.withdraw(&player)).await
 }

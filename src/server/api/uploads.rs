@@ -61,11 +61,7 @@ async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
     (status = 401, description = "The token is not that of an account", body = Problem),
     (status = 404, description = "It is not on your list", body = Problem),
 ))]
-async fn remove(
-    web: Web,
-    Owner(owner): Owner,
-    Path(rules): Path<String>,
-) -> Reply<Value> {
+async fn remove(web: Web, Owner(owner): Owner, Path(rules): Path<String>) -> Reply<Value> {
     let remove = move |store: &mut dyn Store| match store.drop_upload(&owner, &rules)? {
         true => Ok(Json(json!({ "rules": rules }))),
         false => {
