@@ -67,10 +67,8 @@ pub enum ActivationError {
     Option { preset: String, option: String, near: Option<String>, known: Vec<String> },
     #[error("option {option} of preset {preset} is {expected}, not {value:?}")]
     Value { preset: String, option: String, value: String, expected: String },
-    #[error(
-        "{place}: option {option} of preset {preset} is {expected}, but its default is {value}"
-    )]
-    Default { place: String, preset: String, option: String, value: String, expected: String },
+    #[error("{place}: option {option} is {expected}, but its default is {value}")]
+    Default { place: String, option: String, value: String, expected: String },
     #[error("preset {preset} is activated twice for {scope}")]
     Twice { preset: String, scope: String },
     #[error("the rules cannot state that {preset} is active: {missing}")]
@@ -201,7 +199,8 @@ impl Activation {
                 None => within(option_facts.defaults(schema), range).map_err(|expected| {
                     let value = option_facts.text(schema, |it| default(schema, it));
                     let (place, value) = (place.unwrap_or_default(), value.unwrap_or_default());
-                    ActivationError::Default { place, preset, option, value, expected }
+                    let option = format!("{option} of preset {preset}");
+                    ActivationError::Default { place, option, value, expected }
                 })?,
             };
             let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());

@@ -77,10 +77,10 @@ pub enum LoadError {
     Place(#[from] PlaceError),
     #[error(transparent)]
     Activation(#[from] ActivationError),
-    #[error("{place}: game {game} states {attribute}={value}, but {fault}")]
-    Fact { place: String, game: String, attribute: String, value: String, fault: String },
+    #[error("{place}: game {game} states {stated}, but {fault}")]
+    Fact { place: String, game: String, stated: String, fault: String },
     #[error("{place}: game {game} uses {activation}, but {why}")]
-    Use { place: String, game: String, activation: String, why: ActivationError },
+    Use { place: String, game: String, activation: String, why: Box<ActivationError> },
     #[error(transparent)]
     Rules(Box<Diagnostics>),
     #[error(transparent)]

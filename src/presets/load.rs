@@ -66,7 +66,7 @@ impl Catalogue {
             place: self.place_of_line(game, "use", at),
             game: game.name.clone(),
             activation: game.uses[at].clone(),
-            why,
+            why: Box::new(why),
         };
         all.iter().enumerate().map(|(at, it)| each(it).map_err(|why| fault(at, why))).collect()
     }
@@ -147,8 +147,7 @@ impl Catalogue {
             let fault = |fault| LoadError::Fact {
                 place: self.place_of_line(game, "fact", at),
                 game: game.name.clone(),
-                attribute: name.clone(),
-                value: text.clone(),
+                stated: format!("{name}={text}"),
                 fault,
             };
             let attr = schema.attribute_named(name);

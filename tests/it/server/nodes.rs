@@ -93,7 +93,7 @@ fn two_servers_at_once_keep_to_the_limits_of_an_account() {
         for name in ["ann", "ben", "cyd", "dan", "eve"] {
             let (token, _) = account(&one, name).await;
             let make = |at: usize| {
-                let server = if at % 2 == 0 { &one } else { &two };
+                let server = if at.is_multiple_of(2) { &one } else { &two };
                 server.post("/api/v1/tournaments", &token, body.clone())
             };
             let answers = join_all((0..10).map(make)).await;
