@@ -39,9 +39,7 @@ pub struct Contract {
     pub walls: Option<Walls>,
     /// A number per side, all in one field.
     pub counters: Option<Counters>,
-    /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
-    pub has_pocket: bool,
-    /// The files that declare this.
+    /// The files that declare that pieces without a square are in a player's hand.
     pub pocket_files: Vec<u16>,
     /// The order in which the pieces of a square are written, where a square may hold several.
     pub stack: Option<RelId>,
@@ -120,6 +118,11 @@ impl Contract {
         Ok(contract)
     }
 
+    /// Whether pieces without a square are in a player's hand, which a FEN gives in brackets.
+    pub fn has_pocket(&self) -> bool {
+        !self.pocket_files.is_empty()
+    }
+
     /// The type of columns for pieces.
     pub fn entity_type(&self, program: &Program) -> Option<Type> {
         program.relation(self.at.rel).columns.first().map(|it| it.ty)
@@ -177,7 +180,6 @@ impl Finder<'_> {
             marks: self.of_lines(Self::marks),
             walls: None,
             counters: self.of_lines(Self::counters),
-            has_pocket: !pocket_files.is_empty(),
             pocket_files,
             dashes: self.of_lines(Self::dashes),
             stack: self.of_lines(Self::stack),

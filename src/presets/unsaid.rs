@@ -106,7 +106,7 @@ impl Ruleset {
         stated.extend(contract.walls.map(|it| it.input));
         for field in &contract.fields {
             // Fields of pieces name squares, which pieces in hand do not have.
-            if field.about != About::Pieces || !contract.has_pocket {
+            if field.about != About::Pieces || !contract.has_pocket() {
                 stated.push(field.input);
             }
         }

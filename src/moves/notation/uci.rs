@@ -173,7 +173,7 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
 fn is_from_hand(world: &World, contract: &Contract, mv: &Move) -> bool {
     let facts = world.facts();
     let piece = mv.arg(world.program(), "piece").and_then(entity_of);
-    piece.filter(|_| contract.has_pocket).is_some_and(|it| {
+    piece.filter(|_| contract.has_pocket()).is_some_and(|it| {
         facts.get_raw(it, contract.at.attr).is_none()
             && facts.get_raw(it, contract.color.attr) == contract.mover(facts)
     })

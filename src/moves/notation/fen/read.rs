@@ -205,7 +205,7 @@ fn words(text: &str) -> Vec<(usize, &str)> {
 fn placement(part: Part<'_>, walls: &mut Vec<i64>) -> Result<Vec<Placed>, FenError> {
     let contract = part.rules.contract;
     let board = contract.board;
-    let (rows, hand) = match part.text.find('[').filter(|_| contract.has_pocket) {
+    let (rows, hand) = match part.text.find('[').filter(|_| contract.has_pocket()) {
         Some(at) => (&part.text[..at], Some(at)),
         None => (without_empty_hand(part.text), None),
     };

@@ -212,7 +212,7 @@ fn placement(world: &mut World, contract: &Contract) -> String {
             points::write(&world.program().clone(), contract, &cells(world, contract).concat())
         }
     };
-    if contract.has_pocket {
+    if contract.has_pocket() {
         let letters = letters_of(world, contract);
         let hand = in_hand(world.facts(), contract, &letters);
         let sleeps = |it: &u16| world.program().sleeps(*it, world.facts());
