@@ -6,10 +6,9 @@ use std::sync::Arc;
 
 use super::leaves::Leaves;
 use super::rows::Tuple;
-use super::schedule::Batch;
 use super::world::World;
-use crate::facts::{AttrId, NextIds};
-use crate::rules::{ActionId, Dependencies, Event, EventId, Program, RelId};
+use crate::facts::NextIds;
+use crate::rules::{ActionId, Event, EventId, RelId};
 
 impl World {
     /// The parameters for [`World::leaves_below`], which counts the rows of the relations in `counted`. It counts none if
@@ -20,13 +19,12 @@ impl World {
         let is_supported = program.trials.is_empty()
             && program.expiry.until_turn.is_empty()
             && cleared.iter().all(|it| program.is_of_the_game(*it));
-        let depends = Dependencies::of(program);
         let batches_of = |action: ActionId| {
             let range = schedule.of(Event::Action(action));
             let batches = &schedule.batches[range.clone()];
             let is_counted = is_supported
                 && !batches.iter().any(|it| it.looks_back)
-                && !reads_any(program, &depends, batches.first()?, &cleared);
+                && !batches.first()?.reads_until_action;
             is_counted.then_some(range)
         };
         let is_idle = |event: EventId| {
@@ -51,12 +49,4 @@ impl World {
     ) -> Option<u64> {
         self.evaluator.leaves_below(leaves, depth, next_ids, rest)
     }
-}
-
-/// Whether a reaction of a batch may depend on one of these attributes.
-fn reads_any(program: &Program, depends: &Dependencies, batch: &Batch, attrs: &[AttrId]) -> bool {
-    batch.reactions.iter().any(|&it| {
-        let reads = depends.reads_of(&program.reactions[it].body);
-        attrs.iter().any(|it| reads.contains(*it))
-    })
 }

@@ -20,6 +20,8 @@ pub(super) struct Batch {
     pub(super) spawns: bool,
     /// Whether it reads the state from before the action.
     pub(super) looks_back: bool,
+    /// Whether it reads attributes whose facts last until an action.
+    pub(super) reads_until_action: bool,
     /// The trials that it depends on, one bit each.
     pub(super) trials: u64,
 }
@@ -37,8 +39,12 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// The batches as the language defines them.
-    pub(super) fn by_the_letter(program: &Program, given: &GivenRelations) -> Self {
-        Self::build(program, given, |batches| batches)
+    pub(super) fn by_the_letter(
+        program: &Program,
+        given: &GivenRelations,
+        depends: &Dependencies,
+    ) -> Self {
+        Self::build(program, given, depends, |batches| batches)
     }
 
     /// The same with fewer batches: reactions that can never do anything are left out, and consecutive
@@ -48,12 +54,13 @@ impl Schedule {
         given: &GivenRelations,
         depends: &Dependencies,
     ) -> Self {
-        Self::build(program, given, |batches| merge(program, depends, batches))
+        Self::build(program, given, depends, |batches| merge(program, depends, batches))
     }
 
     fn build(
         program: &Program,
         given: &GivenRelations,
+        depends: &Dependencies,
         shape: impl Fn(Vec<Vec<usize>>) -> Vec<Vec<usize>>,
     ) -> Self {
         let mut schedule = Self {
@@ -62,6 +69,8 @@ impl Schedule {
             cuts: vec![usize::MAX; program.actions.len()],
             events: Vec::new(),
         };
+        let mut until_action = Attributes::default();
+        program.expiry.until_action.iter().for_each(|it| until_action.insert(*it));
         let mut add = |event: Event| {
             let start = schedule.batches.len();
             let (tried, later) = parted(program, event);
@@ -78,7 +87,16 @@ impl Schedule {
                 let spawns = effects().any(is_spawn);
                 let read = bodies().flat_map(relations_of);
                 let trials = read.fold(0, |all, it| all | given.trials(it));
-                schedule.batches.push(Batch { reactions, plain, spawns, looks_back, trials });
+                let reads_until_action =
+                    bodies().any(|it| depends.reads_of(it).intersects(&until_action));
+                schedule.batches.push(Batch {
+                    reactions,
+                    plain,
+                    spawns,
+                    looks_back,
+                    reads_until_action,
+                    trials,
+                });
             }
             start..schedule.batches.len()
         };

@@ -370,14 +370,14 @@ pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) 
     if world.has_run_out() {
         return false;
     }
-    let mark = world.mark();
     let is_refused_late = contract.is_refused_late(world.program(), mv.action);
     let mut is_tenable = true;
-    let done = world.play_out(mv.action, &mv.args, &mut |world| {
-        is_tenable = !world.contains(contract.untenable, &[mover]);
-        is_tenable && is_refused_late
+    let done = world.taking_back(|world| {
+        world.play_out(mv.action, &mv.args, &mut |world| {
+            is_tenable = !world.contains(contract.untenable, &[mover]);
+            is_tenable && is_refused_late
+        })
     });
-    world.rollback(mark);
     is_tenable && !matches!(done, Err(Refusal::Veto { .. }))
 }
 

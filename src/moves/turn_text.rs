@@ -85,16 +85,16 @@ impl Search<'_> {
 
 /// The texts of consecutive actions, in UCI, up to and with the first that cannot be taken.
 pub fn action_texts(world: &mut World, actions: &[Move]) -> Vec<String> {
-    let mark = world.mark();
-    let mut texts = Vec::new();
-    for mv in actions {
-        texts.push(to_uci(world, mv));
-        if world.fire(mv.action, &mv.args).is_err() {
-            break;
+    world.taking_back(|world| {
+        let mut texts = Vec::new();
+        for mv in actions {
+            texts.push(to_uci(world, mv));
+            if world.fire(mv.action, &mv.args).is_err() {
+                break;
+            }
         }
-    }
-    world.rollback(mark);
-    texts
+        texts
+    })
 }
 
 /// The legal actions of one turn, in UCI or SAN with commas between them; the turn may go on after them. A whole turn may

@@ -86,13 +86,13 @@ pub(super) fn count_moves_and_undo(
 ) -> (u64, u64) {
     let (mut sum, mut positions) = (0, 0);
     for mv in moves {
-        let mark = world.mark();
-        if world.fire(mv.action, &mv.args).is_ok() {
-            before(world);
-            sum += mobility(world, contract);
-            positions += 1;
-        }
-        world.rollback(mark);
+        world.taking_back(|world| {
+            if world.fire(mv.action, &mv.args).is_ok() {
+                before(world);
+                sum += mobility(world, contract);
+                positions += 1;
+            }
+        });
         before(world);
         sum += mobility(world, contract);
         positions += 1;

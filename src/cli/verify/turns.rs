@@ -41,16 +41,12 @@ pub(super) fn outcomes(
     only: Option<&str>,
     deep: bool,
 ) -> Result<Vec<(String, String)>, String> {
-    let mark = world.mark();
-    let walked = path.iter().try_for_each(|it| take(world, contract, it));
-    let found = walked.map(|()| {
+    world.taking_back(|world| {
+        path.iter().try_for_each(|it| take(world, contract, it))?;
         let moves = listing(world, contract);
         let kept = moves.into_iter().filter(|it| is_from(&it.0, only));
-        let outcomes = kept.map(|(text, mv)| (text, outcome_of(world, contract, &mv, deep)));
-        outcomes.collect::<Vec<_>>()
-    });
-    world.rollback(mark);
-    found
+        Ok(kept.map(|(text, mv)| (text, outcome_of(world, contract, &mv, deep))).collect())
+    })
 }
 
 /// Whether an action is a step from a square, by its text, or ends the turn.
@@ -84,8 +80,7 @@ fn fen(world: &mut World, contract: &Contract) -> String {
 /// The outcome of an action, as `Ask::Outcomes` has it.
 fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
     let mover = contract.mover(world.facts());
-    let mark = world.mark();
-    let text = match world.fire(mv.action, &mv.args) {
+    world.taking_back(|world| match world.fire(mv.action, &mv.args) {
         Err(why) => why.to_string(),
         Ok(()) if contract.mover(world.facts()) != mover => fen(world, contract),
         Ok(()) if !deep => String::new(),
@@ -97,17 +92,12 @@ fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> 
                 None => board,
             }
         }
-    };
-    world.rollback(mark);
-    text
+    })
 }
 
 /// The FEN after the turn has ended here, if it can.
 fn end_turn(world: &mut World, contract: &Contract) -> Option<String> {
-    let mark = world.mark();
-    let ended = take(world, contract, COMMIT).ok().map(|()| fen(world, contract));
-    world.rollback(mark);
-    ended
+    world.taking_back(|world| take(world, contract, COMMIT).ok().map(|()| fen(world, contract)))
 }
 
 /// The positions in which turns that begin with a step from a square can end, sorted.
@@ -130,15 +120,16 @@ fn end_all(
         if !is_from(&text, Some(only)) {
             continue;
         }
-        let mark = world.mark();
-        if world.fire(mv.action, &mv.args).is_ok() {
+        world.taking_back(|world| {
+            if world.fire(mv.action, &mv.args).is_err() {
+                return;
+            }
             if contract.mover(world.facts()) != mover {
                 found.insert(with_clock_at_zero(&fen(world, contract)));
             } else if seen.insert(world.facts().hash()) {
                 end_all(world, contract, only, found, seen);
             }
-        }
-        world.rollback(mark);
+        });
     }
 }
 
@@ -154,8 +145,8 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
         return Ok(Played { legal, after: None });
     }
     let mover = contract.mover(world.facts());
-    let mark = world.mark();
-    let played = turn.steps.iter().try_for_each(|it| take(world, &contract, it)).map(|()| {
+    world.taking_back(|world| {
+        turn.steps.iter().try_for_each(|it| take(world, &contract, it))?;
         // In the recorded game the turn may have ended by itself where by our rules it goes on, since these judge an
         // earlier step differently.
         if contract.mover(world.facts()) == mover {
@@ -165,10 +156,8 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
         let in_check = contract.notation.in_check.is_some_and(|it| world.any(it));
         let moves = if is_over(world, &contract) { Vec::new() } else { listing(world, &contract) };
         let texts = moves.into_iter().map(|it| it.0).collect();
-        Played { legal, after: Some(After { fen, in_check, texts }) }
-    });
-    world.rollback(mark);
-    played
+        Ok(Played { legal, after: Some(After { fen, in_check, texts }) })
+    })
 }
 
 /// The FEN in the middle of a turn, after these actions; a failure unless reading it gives the same position.
@@ -272,16 +261,17 @@ fn go_on(
     for (san, mv) in moves {
         let mut turn = taken.to_vec();
         turn.push((to_uci(world, &mv), san));
-        let mark = world.mark();
-        if world.fire(mv.action, &mv.args).is_ok() {
+        world.taking_back(|world| {
+            if world.fire(mv.action, &mv.args).is_err() {
+                return;
+            }
             let goes_on = contract.mover(world.facts()) == mover && !is_over(world, contract);
             if goes_on && turn.len() < LONGEST {
                 go_on(world, contract, (mover, in_san), &turn, found);
             } else {
                 found.push(turn);
             }
-        }
-        world.rollback(mark);
+        });
     }
 }
 

@@ -132,13 +132,14 @@ fn named_by(
     origin: Origin,
     slot: Slot,
 ) -> Option<AttrInput> {
-    let mut named: Option<AttrInput> = None;
-    for (name, at) in fen_lines_of(finder.program, word) {
-        finder.line = Some(at);
-        let name = full_name(finder.program, at, name);
-        let found = finder.input(&name, origin, &[slot]);
-        named = finder.agreed(&format!("the word {word}"), named, found, |it| it.rel);
-    }
-    finder.line = None;
-    named
+    finder.of_lines(|finder| {
+        let mut named: Option<AttrInput> = None;
+        for (name, at) in fen_lines_of(finder.program, word) {
+            finder.line = Some(at);
+            let name = full_name(finder.program, at, name);
+            let found = finder.input(&name, origin, &[slot]);
+            named = finder.agreed(&format!("the word {word}"), named, found, |it| it.rel);
+        }
+        named
+    })
 }
