@@ -55,8 +55,8 @@ impl std::ops::AddAssign for Tally {
     }
 }
 
-/// Called at the start and after each ply with the statistics so far; for a save, also after each change of presets
-/// and at the first difference.
+/// Called at the start, after each ply and after each change of presets with the statistics so far; for a save, also at
+/// the first difference.
 pub type Progress<'p> = &'p mut dyn FnMut(&Tally);
 
 /// Audits a save. A list of facts (version 1) is read as one of the given game.

@@ -60,10 +60,13 @@ fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     for path in &args.files {
         let audited = match is_pgn(path) {
             true => audit_pgn(path, args, &mut library),
-            false => audit_save(path, args, library.catalogue()).map(|it| vec![it]),
+            false => audit_save(path, args, library.catalogue()).map(|it| (vec![it], true)),
         };
         match audited {
-            Ok(audited) => {
+            Ok((audited, is_whole)) => {
+                if !is_whole {
+                    verdict = Verdict::Unreadable;
+                }
                 for it in audited {
                     verdict = verdict.max(Verdict::of(it.differs.is_some()));
                     print(&it, args.json, out)?;
@@ -119,13 +122,19 @@ fn audit_save(path: &Path, args: &AuditArgs, catalogue: &Catalogue) -> anyhow::R
     }
 }
 
-fn audit_pgn(path: &Path, args: &AuditArgs, library: &mut Library) -> anyhow::Result<Vec<Audited>> {
+/// Audits the games of a file. Returns whether it could be read to its end, too.
+fn audit_pgn(
+    path: &Path,
+    args: &AuditArgs,
+    library: &mut Library,
+) -> anyhow::Result<(Vec<Audited>, bool)> {
     let (games, bar) = open_games(path, "audit")?;
-    let mut all = Vec::new();
+    let (mut all, mut is_whole) = (Vec::new(), true);
     for (at, game) in games.enumerate() {
         let name = format!("{}#{}", path.display(), at + 1);
         let (variant, found) = match game {
             Err(why) => {
+                is_whole &= !why.fault.is_of_the_file();
                 let place = format!("line {}, column {}", why.line, why.column);
                 let why = Difference::new(place, why.fault.to_string());
                 (UNKNOWN.into(), (Tally::default(), Some(why)))
@@ -142,7 +151,7 @@ fn audit_pgn(path: &Path, args: &AuditArgs, library: &mut Library) -> anyhow::Re
     if all.is_empty() {
         return Err(no_game_in(path));
     }
-    Ok(all)
+    Ok((all, is_whole))
 }
 
 /// What was audited, and the first difference, at which the audit ends.

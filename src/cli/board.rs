@@ -1,6 +1,6 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! Letters without a chess symbol stay letters, and all do in games that have none of the pieces of chess. Rules
+//! Letters without a chess symbol stay letters, and all do in games where a letter of chess is that of another piece. Rules
 //! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place of a dot),
 //! `.meta aura "' RELATION"` (the sign follows the content of each square of the relation), `.meta divide "~ RELATION"`
 //! (a line between ranks where the relation has different values above and below).
@@ -8,7 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use crate::game::{Game, PointView};
+use crate::game::{Game, KindView, PointView};
 use crate::rules::{RelId, Type};
 
 /// How pieces are drawn.
@@ -19,14 +19,17 @@ pub(crate) enum Symbols {
 }
 
 impl Symbols {
-    /// Chess symbols, if the letters of a game mean what they mean in chess: in games that have none of the pieces of
-    /// chess, an `n` may be a ship.
-    pub(crate) fn of(game: &Game) -> Self {
-        let program = game.program();
-        let kinds = program.schema.domain(game.contract().kinds);
-        let names = ["king", "knight", "pawn", "rook", "bishop", "queen"];
-        let has_any = names.iter().any(|it| kinds.member(it).is_some());
-        if has_any { Self::Unicode } else { Self::Ascii }
+    /// Chess symbols, if the letters of a game that have one mean what they mean in chess: elsewhere an `n` may be a
+    /// ship or a narwhal.
+    pub(crate) fn of(game: &mut Game) -> Self {
+        let kinds = game.kinds();
+        let is_of_chess = |it: &KindView| {
+            let at = LETTERS.iter().position(|letter| *letter == it.letter)?;
+            Some(it.kind == KINDS[at])
+        };
+        let mut known = kinds.iter().filter_map(is_of_chess).peekable();
+        let means_chess = known.peek().is_some() && known.all(|it| it);
+        if means_chess { Self::Unicode } else { Self::Ascii }
     }
 
     /// A piece as boards write it (a letter, perhaps with a `+` or `~`), with a chess symbol for a letter that has one.
@@ -51,7 +54,7 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     }
 }
 
-/// A line with the pieces that each side has in hand, by the letters of the FEN; `None` if there are none.
+/// A line with the pieces that each of two sides has in hand, by the letters of the FEN; `None` if there are none.
 pub(crate) fn hands(game: &mut Game) -> Option<String> {
     let fen = game.fen();
     let board = fen.split(' ').next().unwrap_or_default();
@@ -179,11 +182,16 @@ fn cell(piece: Option<&str>, symbols: Symbols) -> String {
     piece.map_or_else(|| ".".to_owned(), |it| symbols.draw(it))
 }
 
+/// The kinds of chess, with their letters and with the symbols of both sides.
+const KINDS: [&str; 6] = ["king", "queen", "rook", "bishop", "knight", "pawn"];
+const LETTERS: [&str; 6] = ["k", "q", "r", "b", "n", "p"];
+const SYMBOLS: [[char; 6]; 2] = [['♔', '♕', '♖', '♗', '♘', '♙'], ['♚', '♛', '♜', '♝', '♞', '♟']];
+
 /// The chess symbol of a FEN letter.
 fn symbol(letter: char) -> Option<char> {
-    let letters = "KQRBNPkqrbnp";
-    let at = letters.chars().position(|it| it == letter)?;
-    "♔♕♖♗♘♙♚♛♜♝♞♟".chars().nth(at)
+    let small = letter.to_ascii_lowercase();
+    let at = LETTERS.iter().position(|it| it.starts_with(small))?;
+    Some(SYMBOLS[usize::from(letter == small)][at])
 }
 
 #[cfg(test)]

@@ -184,10 +184,8 @@ pub(crate) fn no_game_in(path: &Path) -> anyhow::Error {
 }
 
 /// The error for a game of a PGN file that cannot be read.
-pub(crate) fn unreadable_game(why: PgnError) -> anyhow::Error {
-    let PgnError { line, column, fault, .. } = why;
-    let cause = format!("line {line}, column {column}: {fault}");
-    trouble(cause, "`rulemate referee` says more about a file")
+pub(crate) fn unreadable_game(why: &PgnError) -> anyhow::Error {
+    trouble(why.within_game(), "`rulemate referee` says more about a file")
 }
 
 /// The fix where a file cannot be read.

@@ -130,7 +130,7 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let first = games.next().ok_or_else(|| no_game_in(path))?;
     bar.finish_and_clear();
     let recorded = || -> anyhow::Result<_> {
-        let pgn = first.map_err(unreadable_game)?;
+        let pgn = first.map_err(|it| unreadable_game(&it))?;
         let name = setup::variant(name.as_deref(), &pgn);
         if pgn.moves.iter().any(|it| switched(&it.comments).next().is_some()) {
             let cause = "presets come or go in the middle of the game, and a profile is of one set of rules";

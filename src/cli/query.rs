@@ -78,7 +78,7 @@ fn follow_recorded(
     answers: &mut Answers,
 ) -> anyhow::Result<()> {
     let PositionArgs { game: name, from } = &args.position;
-    let pgn = pgn.map_err(unreadable_game)?;
+    let pgn = pgn.map_err(|it| unreadable_game(&it))?;
     let name = setup::variant(name.as_deref(), &pgn);
     let (game, rules) = setup::start_recorded(library, name, &from.presets, &pgn)?;
     let switch = |game: &mut Game, comments: &[String]| library.switch(&rules, game, comments);

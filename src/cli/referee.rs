@@ -138,8 +138,8 @@ fn judge(
     let pgn = match read {
         Ok(pgn) => pgn,
         Err(why) => {
-            let reason = format!("line {}, column {}: {}", why.line, why.column, why.fault);
-            return judged(name.unwrap_or("?"), Vec::new(), Ruling::Unreadable { reason });
+            let ruling = Ruling::Unreadable { reason: why.within_game() };
+            return judged(name.unwrap_or("?"), Vec::new(), ruling);
         }
     };
     let variant = setup::variant(name, &pgn);
@@ -225,13 +225,14 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     Ruling::Ok { result, note, contradicted }
 }
 
-/// How a game may have ended with a result that the board does not decide.
+/// How a game may have ended with a stated result that the board does not decide.
 fn unfinished(stated: &str, claims: &[String]) -> String {
     let how = match (stated, claims) {
         ("1/2-1/2", []) => "by agreement".to_owned(),
         ("1/2-1/2", claims) => {
             format!("by claim ({}) or agreement", claims.join(", ").replace('_', " "))
         }
+        _ if PgnResult::parse(stated).is_none() => format!("{stated} is no result"),
         _ => "by resignation, time or adjudication".to_owned(),
     };
     format!("{how}: the position is not over")

@@ -152,7 +152,7 @@ pub(super) fn existing_store(
     url: &str,
     open: fn(&str) -> Result<Box<dyn Store>, StoreError>,
 ) -> anyhow::Result<Box<dyn Store>> {
-    if store_file(url).is_some_and(|it| !it.exists()) {
+    if store::file_of(url).is_some_and(|it| !it.exists()) {
         return Err(trouble(format!("there is no store {url}"), "name one with --store"));
     }
     open(url).map_err(no_store)
@@ -171,15 +171,6 @@ fn no_store(why: StoreError) -> anyhow::Error {
         _ => STORE_HELP,
     };
     trouble(why, fix)
-}
-
-/// The file of a store; `None` for a database on a server, and for an unknown kind of URL.
-fn store_file(url: &str) -> Option<&Path> {
-    match url.split_once("://") {
-        Some(("sqlite", path)) => Some(Path::new(path)),
-        None => Some(Path::new(url)),
-        Some(_) => None,
-    }
 }
 
 pub(crate) fn backup(args: &BackupArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -248,7 +239,7 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     let library = Library::new();
     let rules = library.as_ref().map(|it| format!("rules: {}", &it.own_hash()[..16]));
     looks.add(rules.map_err(|why| format!("rules: {why}")))?;
-    if store_file(&url).is_none_or(Path::exists) {
+    if store::file_of(&url).is_none_or(Path::exists) {
         look_at_store(&url, &mut looks)?;
         if let Ok(library) = &library {
             compare_with_logs(&url, library, args.quick, &mut looks)?;
@@ -311,7 +302,7 @@ fn compare_with_logs(
 
 /// The folder of a store's file, or else that for temporary files.
 fn folder_of(url: &str) -> PathBuf {
-    match store_file(url).and_then(Path::parent) {
+    match store::file_of(url).and_then(Path::parent) {
         Some(it) if it.as_os_str().is_empty() => PathBuf::from("."),
         Some(it) if it.is_dir() => it.to_owned(),
         _ => std::env::temp_dir(),

@@ -372,13 +372,13 @@ impl Library {
                 "leave it out, or name a game of that family: `rulemate games --json` tells families".into()
             }
             LoadError::Letter(_) => "letters are rows of the relation `letter`, in the game or its family".into(),
-            LoadError::Rules(_)
-            | LoadError::Plan(_)
-            | LoadError::TooMuch { .. }
-            | LoadError::TooLarge { .. } => {
-                "`rulemate check FILE` checks a rule file with those that it builds on".to_owned()
+            LoadError::GameOption { .. } | LoadError::Place(_) => {
+                "see `rulemate games --json` for what a game takes".to_owned()
             }
-            _ => "see `rulemate games --json` for what a game takes".to_owned(),
+            LoadError::Set(_) => {
+                "`rulemate presets PRESET` tells what it requires, and what it does not go with".to_owned()
+            }
+            _ => "`rulemate check FILE` checks a rule file with those that it builds on".to_owned(),
         };
         trouble(why, fix)
     }

@@ -87,10 +87,10 @@ impl Allowance {
         Self { opened, thread: PhantomData }
     }
 
-    /// Takes steps out of the open allowance, for work outside of rules. False if it is used up.
+    /// Takes steps out of the open allowance, as rules do that run.
     #[cfg(test)]
-    pub fn spend(steps: u64) -> bool {
-        take(i64::try_from(steps).unwrap_or(i64::MAX))
+    pub fn spend(steps: i64) {
+        take(steps);
     }
 
     /// The resource of the open allowance that ran out.

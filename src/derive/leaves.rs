@@ -17,7 +17,8 @@ pub struct Leaves {
     pub(super) odd: Vec<RelId>,
     /// By action, its batches of reactions; `None` if leaves after the action are counted only by taking it.
     pub(super) batches: Vec<Option<Range<usize>>>,
-    /// The attributes of the game whose facts are cleared as an action begins. The first batches do not read them.
+    /// The attributes of the game whose facts are cleared as an action begins. The first of its `batches` does not read
+    /// them.
     pub(super) cleared: Vec<AttrId>,
     /// By event, whether nothing happens if it is raised.
     pub(super) idle: Vec<bool>,

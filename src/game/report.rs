@@ -6,7 +6,7 @@
 use serde::Serialize;
 
 use crate::derive::{Done, Step};
-use crate::facts::{AttrId, AttrType, BOOL, Change, SavedOwner, Snapshot, owner};
+use crate::facts::{Change, SavedOwner, Snapshot, owner};
 use crate::moves::{Contract, value_name};
 use crate::rules::{Event, Program, Type};
 
@@ -200,16 +200,8 @@ impl Describer<'_> {
         ReportFact {
             entity: owner(&self.program.schema, change.attr, change.entity),
             attribute: attribute.name.clone(),
-            was: change.old.map(|it| self.value(change.attr, it)),
-            is: change.new.map(|it| self.value(change.attr, it)),
-        }
-    }
-
-    fn value(&self, attr: AttrId, raw: i64) -> String {
-        match self.program.schema.attribute(attr).ty {
-            AttrType::Member(BOOL) => (raw != 0).to_string(),
-            AttrType::Member(id) => self.program.schema.domain(id).member_name(raw),
-            AttrType::Int | AttrType::Entity | AttrType::Text => raw.to_string(),
+            was: change.old.map(|it| self.program.fact_value_name(change.attr, it)),
+            is: change.new.map(|it| self.program.fact_value_name(change.attr, it)),
         }
     }
 }

@@ -272,12 +272,6 @@ impl Catalogue {
         &self.presets
     }
 
-    /// The rule file of a preset.
-    pub fn source_of(&self, preset: &str) -> Option<&Source> {
-        let entry = self.presets.iter().find(|it| it.preset == preset)?;
-        self.sources.get(entry.source)
-    }
-
     /// The files of a preset: the main one, and its parts for games of some families.
     pub fn files_of(&self, preset: &str) -> Vec<&Source> {
         self.numbers_of(preset).map(|it| &self.sources[it]).collect()

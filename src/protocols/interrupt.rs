@@ -15,7 +15,8 @@ pub struct Interrupt {
     clock: Arc<Mutex<Clock>>,
 }
 
-/// The clock of a search that ponders: on a move that the other side is expected to play.
+/// The clock of a search that ponders, so that its time counts only from a move on that the other side is expected to
+/// play.
 #[derive(Debug, Default)]
 struct Clock {
     /// When the search ends, if the expected move was played.

@@ -355,7 +355,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// Whether what reacts to this reacts to that action or event: to [`Event::Any`], every action.
+    /// Whether what reacts to this event reacts to the other one, too. Every action is an [`Event::Any`].
     pub fn includes(self, event: Self) -> bool {
         self == event || self == Self::Any && matches!(event, Self::Action(_))
     }

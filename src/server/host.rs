@@ -75,6 +75,7 @@ pub struct Host {
     pub config: Config,
     pub(super) writer: Writer,
     reads: Reads,
+    /// The inboxes of the games in memory, by id.
     pub(super) live: Mutex<HashMap<String, mpsc::Sender<Box<Command>>>>,
     draining: AtomicBool,
     pub(super) parked: Parked,
@@ -190,7 +191,7 @@ impl Host {
         running: Option<Running>,
     ) -> bool {
         let mut live = lock(&self.live);
-        // An open inbox in the map is this one, since nobody else owns the game. After `drain` the map is empty.
+        // An open inbox in the map is this one, since a game has one task. After `drain` the map is empty.
         let is_listed = live.get(id).is_some_and(|it| !it.is_closed());
         if is_in_use(inbox) {
             return false;

@@ -12,7 +12,7 @@ use super::library::lock;
 use super::net::Net;
 use super::places::Places;
 
-/// Maximum number of payers that are counted one by one, for each kind of request.
+/// Number of payers of a kind of request from which on networks are not counted one by one. Accounts are in any case.
 const PAYERS: usize = 50_000;
 /// Time between two searches for payers that need no longer be counted.
 const SEARCH: Duration = Duration::from_secs(1);
@@ -95,7 +95,7 @@ impl Default for Limits {
 #[derive(Debug)]
 struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
-    /// Networks beyond the first [`PAYERS`], counted by their wider networks, of which there are few.
+    /// While `counts` has [`PAYERS`], networks are counted by their wider networks, of which there are few.
     wide: DefaultKeyedRateLimiter<Payer>,
     /// When payers that need no longer be counted may be searched for again: this walks both tables.
     next_search: Mutex<Instant>,

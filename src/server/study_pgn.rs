@@ -28,8 +28,7 @@ pub(super) fn write(study: &Study) -> Result<String, Problem> {
         ("Site".to_owned(), study.id.clone()),
         ("Annotator".to_owned(), study.owner.clone()),
     ];
-    tags.extend(tags_of_rules(&study.game, &study.presets, study.fen.as_deref()));
-    tags.push(("RulesHash".to_owned(), format!("blake3:{}", study.rules)));
+    tags.extend(tags_of_rules(&study.game, &study.presets, study.fen.as_deref(), &study.rules));
     let mut game = PgnGame {
         sides: [player_tag(first), player_tag(second)],
         tags,

@@ -6,16 +6,17 @@ use super::core::{
 use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
-use crate::moves::notation::{PgnError, PgnGame, PgnMove, PgnReader, PgnResult};
+use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
 use crate::presets::{past_of, switch_comment};
 
 /// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
 /// they have one, else its actions with commas between them.
 ///
 /// # Errors
-/// The game has more than two sides, which PGN has no results for.
+/// The log has no beginning, or the game has more than two sides, which PGN has no results for.
 pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
-    let Some(setup) = setup_of(log) else { return Ok(String::new()) };
+    let damaged = || Problem::log_damaged(format!("game {id}: the log has no beginning"));
+    let setup = setup_of(log).ok_or_else(damaged)?;
     let [first, second] = setup.sides.as_slice() else {
         let advice = ": ask for the facts or the log";
         return Err(no_pgn(&setup.game, &setup.sides, advice));
@@ -78,7 +79,7 @@ fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
         match &entry.event {
             Event::Played { san, side, turn_goes_on, turn, notes, clocks, .. } => {
                 let left = clocks.as_ref().and_then(|it| it.get(*side));
-                // Correspondence games carry no time over from turn to turn.
+                // Where every turn has the same time, none is carried over from turn to turn.
                 let left = left.filter(|it| !turn_goes_on && **it > 0);
                 let comments = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
                 actions.push(Action {
@@ -145,28 +146,32 @@ fn tags(id: &str, log: &[LogEntry], setup: &Setup, sides: &[String; 2]) -> Vec<(
         (sides[1].clone(), player(1)),
         ("Result".to_owned(), result(log).to_string()),
     ];
-    tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref()));
-    let mut add = |name: &str, value: String| tags.push((name.to_owned(), value));
-    // In seconds. The PGN standard writes correspondence as a number of moves and the time for them.
-    let control = |it: &Control| match it.days_a_turn() {
-        Some(_) => format!("1/{}", it.delay / 1000),
-        None => format!("{}+{}", it.initial / 1000, it.increment / 1000),
-    };
-    add("TimeControl", setup.clock.as_ref().map_or("-".into(), control));
-    add("RulesHash", format!("blake3:{}", setup.rules));
+    tags.extend(tags_of_rules(&setup.game, &setup.presets, setup.fen.as_deref(), &setup.rules));
+    tags.push(("TimeControl".to_owned(), setup.clock.map_or("-".into(), time_control)));
     if let Some(it) = outcome_of(log) {
-        add("Termination", termination(&it.reason));
+        tags.push(("Termination".to_owned(), termination(&it.reason)));
     }
     tags
 }
 
-/// The tags for the game, its presets and its start position.
+/// The value of the tag `TimeControl`, in seconds: an initial time and an increment, or a number of turns and the time for
+/// them. PGN cannot state a delay beside an initial time.
+fn time_control(control: Control) -> String {
+    match control.is_by_turn() {
+        true => format!("1/{}", control.delay / 1000),
+        false => format!("{}+{}", control.initial / 1000, control.increment / 1000),
+    }
+}
+
+/// The tags for the game, its presets, its start position and the hash of its rules.
 pub(super) fn tags_of_rules(
     game: &str,
     presets: &[String],
     fen: Option<&str>,
+    rules: &str,
 ) -> Vec<(String, String)> {
-    let mut tags = vec![("Variant", game.to_owned())];
+    let mut tags =
+        vec![("Variant", game.to_owned()), ("RulesHash", format!("{RULES_HASH}{rules}"))];
     if !presets.is_empty() {
         tags.push(("Presets", presets.join(" ")));
     }
@@ -191,13 +196,16 @@ fn date(at: u64) -> String {
     format!("{year:04}.{month:02}.{day:02}")
 }
 
-/// The game, its presets and its start position, as the tags of a PGN state them.
+/// Before the hash in the tag `RulesHash`: how it is computed.
+const RULES_HASH: &str = "blake3:";
+
+/// The game, its presets, its start position and its rules, as the tags of a PGN state them.
 #[derive(Debug)]
 pub(super) struct Origin {
     pub(super) game: Option<String>,
     pub(super) presets: Vec<String>,
     pub(super) fen: Option<String>,
-    /// The hash of the rules that it was played by.
+    /// The hash of the rules.
     pub(super) rules: Option<String>,
 }
 
@@ -218,9 +226,7 @@ pub(super) fn read(text: &str) -> Result<(Origin, Import), String> {
 /// There is no game, or it is malformed; the message says where.
 pub(super) fn first_game(text: &str) -> Result<PgnGame, String> {
     let game = PgnReader::new(text.as_bytes()).next();
-    // With a single game, its number is left out of the message.
-    let located = |it: PgnError| format!("line {}, column {}: {}", it.line, it.column, it.fault);
-    game.ok_or("there is no game in the PGN")?.map_err(located)
+    game.ok_or("there is no game in the PGN")?.map_err(|it| it.within_game())
 }
 
 /// Reads the tags that [`tags_of_rules`] writes.
@@ -231,7 +237,7 @@ pub(super) fn origin_of(game: &PgnGame) -> Origin {
         game: tag("Variant").map(|it| name_of(&it)),
         presets: tag("Presets").map(words).unwrap_or_default(),
         fen: tag("FEN"),
-        rules: tag("RulesHash").and_then(|it| it.strip_prefix("blake3:").map(str::to_owned)),
+        rules: tag("RulesHash").and_then(|it| it.strip_prefix(RULES_HASH).map(str::to_owned)),
     }
 }
 
@@ -270,12 +276,29 @@ fn reason(termination: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::date;
+    use super::*;
 
     #[test]
     fn days_have_dates() {
         assert_eq!(date(0), "1970.01.01");
         assert_eq!(date(951_782_400_000), "2000.02.29");
         assert_eq!(date(1_795_219_200_000), "2026.11.21");
+    }
+
+    #[test]
+    fn a_time_for_every_turn_is_stated_as_that_of_one() {
+        for (initial, increment, delay, expected) in [
+            (60_000, 2_000, 0, "60+2"),
+            (0, 5_000, 1_000, "0+5"),
+            (0, 0, 60_000, "1/60"),
+            (0, 0, 3 * DAY, "1/259200"),
+        ] {
+            assert_eq!(time_control(Control { initial, increment, delay }), expected);
+        }
+    }
+
+    #[test]
+    fn a_log_without_a_beginning_is_no_pgn() {
+        assert_eq!(pgn("a", &[]).map_err(|it| it.code).unwrap_err(), "log_damaged");
     }
 }

@@ -195,7 +195,7 @@ fn points_are_drawn_where_the_rules_say_or_as_a_list() {
     assert!(svg.out.contains("<line") && svg.out.contains(">a1</text>"), "{} {}", svg.out, svg.err);
 }
 
-/// Letters are drawn as chess symbols only in games that have pieces of chess: the `n` of others may be a ship.
+/// Letters are drawn as chess symbols only where they mean pieces of chess: the `n` of others may be a ship or a narwhal.
 #[test]
 fn pictures_have_chess_symbols_where_letters_mean_them() {
     let knights = |game: &str, action: &str| {
@@ -205,6 +205,12 @@ fn pictures_have_chess_symbols_where_letters_mean_them() {
     };
     assert_eq!(knights("chess", "e2e4"), 4);
     assert_eq!(knights("cotulenh", "Ad3c2"), 0);
+    // The first has kings and queens, too.
+    for (game, rank) in [("cetus", "\n 2  . . B . . ."), ("chess", "\n 1  ♖ ♘ ♗ ♕ ♔ ♗ ♘ ♖\n")]
+    {
+        let drawn = rulemate_reading(&["play", game], "quit\n").out;
+        assert!(drawn.contains(rank), "{drawn}");
+    }
     let fen = "4k3/8/8/8/8/8/8/4K3[NNp] w - - 0 1";
     let svg = rulemate(&["explain", "N@e4", "--game", "crazyhouse", "--fen", fen, "--svg"]).out;
     assert!(svg.contains(">in hand: white NN, black p</text>"), "{svg}");

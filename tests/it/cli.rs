@@ -302,6 +302,14 @@ fn presets_are_listed_with_all_that_they_take() {
     assert!(wrong.contains("did you mean piece-hp?"), "{wrong}");
     let wrong = rulemate(&["moves", "--preset", "piece-hp:both:hp=12"]).err;
     assert!(wrong.contains("`rulemate presets piece-hp` tells what it takes"), "{wrong}");
+    let wrong = rulemate(&["moves", "-p", "double-move", "-p", "monster-rules"]).err;
+    assert!(wrong.contains("`rulemate presets PRESET` tells what it requires"), "{wrong}");
+    let sides = ".meta game \"odd\"\n.meta sides \"red, Blue\"\n.meta start \"8 r 1\"\n";
+    let wrong = rulemate(&["moves", "-g", "odd", "--rules", &scratch("odd-sides.dl", sides)]).err;
+    assert!(
+        wrong.contains("no name of a side") && wrong.contains("`rulemate check FILE`"),
+        "{wrong}"
+    );
     assert!(holds(&it["games"], "king-heals"), "{it}");
     assert_eq!(listed(&[], "king-heals")["requires"], json!(["piece-hp"]));
     let it = listed(&[], "double-move");

@@ -187,6 +187,9 @@ fn what_is_not_exported_is_not_seen() {
     let other = ".meta preset \"other\"\n.domain Preset += { other }\n.export nothing\n";
     let why = refused(&[("other.dl", other)], &["other"]);
     assert!(why.contains("[E141]"), "{why}");
+    let other = ".meta preset \"other\"\n.domain Preset += { other }\n.domain Terrain { sand, mud }\n.export Terain\n";
+    let why = refused(&[("other.dl", other)], &["other"]);
+    assert!(why.contains("did you mean `Terrain`?"), "{why}");
 }
 
 #[test]

@@ -83,6 +83,13 @@ fn results_are_held_against_the_board() {
     );
     assert_eq!(ran.out, expected);
     assert_eq!(ran.code, 1, "a contradicted result is a finding");
+    let odd = crate::cli::scratch("odd-result.pgn", "[Result \"won\"]\n\n1. e4 *\n");
+    let ran = rulemate(&["referee", &odd]);
+    assert!(
+        ran.out.ends_with("#1 ok won\n  won is no result: the position is not over\n"),
+        "{}",
+        ran.out
+    );
 }
 
 #[test]
@@ -100,6 +107,20 @@ fn what_cannot_be_read_does_not_stop_the_rest() {
     assert_eq!(ran.code, 2);
     assert!(ran.err.contains("no-such.pgn") && ran.err.contains("help:"), "{}", ran.err);
     assert_eq!(verdicts(&ran.out), [format!("{good}#1 ok 0-1")]);
+}
+
+/// The memory of a process at address 0 cannot be read, though the file can be opened.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_that_cannot_be_read_to_their_end_are_no_findings() {
+    let path = format!("{}/memory.pgn", env!("CARGO_TARGET_TMPDIR"));
+    let _ = std::fs::remove_file(&path);
+    std::os::unix::fs::symlink("/proc/self/mem", &path).expect("a link");
+    for command in ["referee", "audit"] {
+        let ran = rulemate(&[command, &path]);
+        assert_eq!(ran.code, 2, "{}", ran.err);
+        assert!(ran.out.contains("the file cannot be read to its end"), "{}", ran.out);
+    }
 }
 
 #[test]

@@ -142,6 +142,9 @@ fn malformed_files_are_named_with_line_and_reason() {
     check("poem.json", "{\n\"kind\": \"poem\"}", &["poem.json:2: ", "unknown kind `poem`"]);
     check("typo.perft", "epd 8/8 w - -\npreft 1 2\n", &["typo.perft:2: ", "preft"]);
     check("game.json", r#"{"kind": "preset-vectors", "variant": "chezz"}"#, &["chezz", "help:"]);
+    let depth = r#"{"fen": "8/8 w", "perft_actions": {"two": 4}}"#;
+    let depths = format!("{{\"kind\": \"chess-perft\", \"positions\": [{depth}]}}");
+    check("depth.json", &depths, &["depth.json:1: ", "row 1 of `positions`", "number"]);
     check("what.txt", "", &["not a vector file"]);
 }
 

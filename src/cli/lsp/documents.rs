@@ -82,7 +82,8 @@ impl Documents {
     }
 
     /// Checks a file that has not been checked since the last change; or else one further, with all programs that it is
-    /// part of, as long as `is_idle`. `None` if all are checked; else the diagnostics that the editor has to be told.
+    /// part of, as long as `is_idle`. `None` if all are checked; else the diagnostics of the file, if the editor has to be
+    /// told.
     pub(super) fn check_next(
         &mut self,
         is_idle: &dyn Fn() -> bool,

@@ -125,9 +125,9 @@ impl Server {
         Ok(())
     }
 
-    fn answer(&mut self, request: Request) -> Response {
+    fn answer(&self, request: Request) -> Response {
         let id = request.id.clone();
-        let documents = &mut self.documents;
+        let documents = &self.documents;
         let answered = match request.method.as_str() {
             HoverRequest::METHOD => ask::<HoverRequest>(request, |it| {
                 let at = it.text_document_position_params;

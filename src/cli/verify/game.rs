@@ -365,24 +365,23 @@ fn text_of_step(text: &str, stack: &str) -> String {
 #[derive(Debug, Deserialize)]
 struct Perft {
     fen: String,
-    perft_actions: BTreeMap<String, u64>,
+    /// By depth, as the others.
+    perft_actions: BTreeMap<u32, u64>,
     #[serde(default)]
-    perft_turns: BTreeMap<String, u64>,
+    perft_turns: BTreeMap<u32, u64>,
     #[serde(default)]
-    perft_actions_intended: BTreeMap<String, u64>,
+    perft_actions_intended: BTreeMap<u32, u64>,
 }
 
 fn perft(positions: Vec<Perft>, trust: Trust) -> Vec<Row> {
     let mut rows = Vec::new();
-    let of = |(depth, nodes): (&String, &u64)| Some((depth.parse::<u32>().ok()?, *nodes));
     for position in positions {
         let intended = !position.perft_actions_intended.is_empty() && trust == Trust::Corrected;
         let actions =
             if intended { &position.perft_actions_intended } else { &position.perft_actions };
-        let counts = actions.iter().filter_map(of);
-        let counts = counts.map(|(depth, nodes)| Ask::Perft { depth, nodes });
-        let turns = position.perft_turns.iter().filter_map(of);
-        let turns = turns.map(|(depth, nodes)| Ask::Turns { depth, nodes });
+        let counts = actions.iter().map(|(&depth, &nodes)| Ask::Perft { depth, nodes });
+        let turns = position.perft_turns.iter();
+        let turns = turns.map(|(&depth, &nodes)| Ask::Turns { depth, nodes });
         rows.extend(counts.chain(turns).map(|ask| Row { fen: position.fen.clone(), ask }));
     }
     rows

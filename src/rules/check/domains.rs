@@ -161,6 +161,11 @@ impl<'t> Domains<'t> {
         self.ids.declares(scope, name)
     }
 
+    /// The names of the domains that a preset or game declares.
+    pub(super) fn of(&self, scope: u16) -> impl Iterator<Item = &'t str> {
+        self.ids.of(scope)
+    }
+
     pub(super) fn is_entities(&self, ty: Type) -> bool {
         matches!(ty, Type::Domain(id)
             if matches!(self.known[usize::from(id.0)].shape, Shape::Entities { .. }))

@@ -309,8 +309,11 @@ impl<'t> Checker<'t> {
                 || self.broken.contains(name.text);
             if !is_there {
                 let near = self.nearest_of(name, || {
-                    let events = self.event_ids.of(scope);
-                    self.relation_ids.of(scope).chain(events).collect()
+                    let relations = self.relation_ids.of(scope).chain(self.event_ids.of(scope));
+                    relations
+                        .chain(self.domains.of(scope))
+                        .chain(self.stage_ids.of(scope))
+                        .collect()
                 });
                 self.report(mistake::unknown_export(name, near));
             }

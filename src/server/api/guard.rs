@@ -24,6 +24,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; \
                       frame-ancestors ";
 
+/// Maximum number of characters of an unknown host's name in an answer.
+const SHOWN: usize = 80;
+
 /// Adds to every answer the headers that keep a browser safe, and logs the request.
 pub(super) async fn add_security_headers(web: Web, request: Request, next: Next) -> Response {
     // Headers and bodies may hold secrets, so only the path is logged.
@@ -108,9 +111,9 @@ fn host<'r>(web: &Web, request: &'r Request) -> Result<Option<&'r str>, Problem>
     match named.into_iter().chain(target).find(|it| !web.names.knows(it)) {
         None => Ok(named),
         Some(unknown) => {
+            let begin: String = unknown.chars().take(SHOWN).collect();
             let message = format!(
-                "this server does not answer to {unknown:.80?}: whoever runs it can add the name \
-                 with --host"
+                "this server does not answer to {begin:?}: its operator can add a name with --host"
             );
             Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, "unknown_host", message))
         }

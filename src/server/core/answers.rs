@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 /// The first half of the hash of a side and of the id that its client gave the request. A client that finds two ids with
-/// the same hash harms nobody else: its second request is taken for a repetition.
+/// the same hash harms itself alone: its second request is taken for a repetition.
 type Request = [u8; 16];
 
 /// The stored part of an answer.

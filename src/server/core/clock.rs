@@ -50,20 +50,24 @@ impl Control {
         Self { initial: 0, increment: 0, delay: days.saturating_mul(DAY) }
     }
 
+    /// Whether every turn has the same time, of which nothing is left over for the next.
+    pub fn is_by_turn(&self) -> bool {
+        self.initial == 0 && self.increment == 0
+    }
+
     /// The days for every turn, if it is a correspondence control.
     pub fn days_a_turn(&self) -> Option<u64> {
-        let is_by_turn = self.initial == 0 && self.increment == 0;
-        (is_by_turn && self.delay >= DAY).then_some(self.delay / DAY)
+        (self.is_by_turn() && self.delay >= DAY).then_some(self.delay / DAY)
     }
 }
 
 /// The running clock after a time without a server. The next event records it, since the earlier events do not tell
-/// that the time was charged to no side.
+/// that this time was charged to no side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Resumed {
-    /// The time that the side to move had left, in milliseconds.
+    /// The time that the side to move had left at `since`, in milliseconds.
     pub left: u64,
-    /// When its clock went on.
+    /// When its turn began, later by the time that is not charged.
     pub since: u64,
 }
 
@@ -71,9 +75,9 @@ pub struct Resumed {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Clocks {
     control: Control,
-    /// The time that each side had when its turn began, or when its clock was resumed.
+    /// The time that each side had when its turn began.
     left: Vec<u64>,
-    /// Whose clock runs, and since when.
+    /// Whose clock runs, and when its turn began, later by the time that is not charged.
     running: Option<(usize, u64)>,
     /// Whether the running clock was resumed, and no event has recorded it yet.
     is_resumed: bool,
@@ -129,11 +133,10 @@ impl Clocks {
         self.running = self.running.or(Some((side, now)));
     }
 
-    /// Restarts the running clock from `now`: the time since `last` is charged to no side.
+    /// Lets the running clock go on at `now` from what it showed at `last`: the time between is charged to no side.
     pub fn resume(&mut self, last: u64, now: u64) {
-        if let Some((side, _)) = self.running {
-            self.left = self.at(last);
-            self.running = Some((side, now));
+        if let Some((_, since)) = &mut self.running {
+            *since = since.saturating_add(now.saturating_sub(last));
             self.is_resumed = true;
         }
     }

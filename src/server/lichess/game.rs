@@ -139,7 +139,7 @@ fn control(state: &Value) -> Option<Control> {
 fn time_left(state: &Value, control: Option<Control>, side: usize) -> u64 {
     // lichess has no games without a clock: it sends about a month.
     let Some(control) = control else { return 2_147_483_647 };
-    if control.days_a_turn().is_none() {
+    if !control.is_by_turn() {
         return state["clocks"][side].as_u64().unwrap_or_default();
     }
     match (state["deadline"].as_u64(), state["now"].as_u64()) {

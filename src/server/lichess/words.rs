@@ -29,7 +29,8 @@ pub(super) fn time_control(clock: Option<Control>) -> Value {
 pub(super) fn speed(clock: Option<Control>) -> &'static str {
     let timed = clock.filter(|it| it.days_a_turn().is_none());
     let Some(clock) = timed else { return "correspondence" };
-    match clock.initial.saturating_add(clock.increment.saturating_mul(40)) / 1000 {
+    let each = clock.increment.saturating_add(clock.delay);
+    match clock.initial.saturating_add(each.saturating_mul(40)) / 1000 {
         0..30 => "ultraBullet",
         30..180 => "bullet",
         180..480 => "blitz",

@@ -8,7 +8,7 @@ use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::StoreError;
+use super::{StoreError, file_of};
 
 /// The right to serve a store, until this is dropped.
 #[derive(Debug)]
@@ -20,11 +20,7 @@ pub struct StoreLock(#[allow(dead_code, reason = "dropping it releases the lock"
 /// # Errors
 /// Another process has it, or the lock file cannot be opened.
 pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
-    let path = match url.split_once("://") {
-        Some(("sqlite", path)) => Path::new(path),
-        None => Path::new(url),
-        Some(_) => return Ok(None),
-    };
+    let Some(path) = file_of(url) else { return Ok(None) };
     let unusable =
         |it: std::io::Error| StoreError::Url { url: url.to_owned(), fault: it.to_string() };
     let lock = lock_path(path).map_err(unusable)?;
@@ -36,7 +32,7 @@ pub fn lock_store(url: &str) -> Result<Option<StoreLock>, StoreError> {
             let id = format!("process {}", std::process::id());
             let written = file.set_len(0).and_then(|()| file.write_all(id.as_bytes()));
             if let Err(error) = written {
-                tracing::warn!(%error, file = %lock.display(), "cannot say who serves the store");
+                tracing::warn!(%error, file = %lock.display(), "cannot note which process serves the store");
             }
             Ok(Some(StoreLock(file)))
         }

@@ -256,21 +256,29 @@ fn open_by(
     url: &str,
     open_file: fn(&Path) -> Result<Sqlite, StoreError>,
 ) -> Result<Box<dyn Store>, StoreError> {
-    match url.split_once("://") {
-        Some(("sqlite", path)) => Ok(Box::new(open_file(Path::new(path))?)),
-        None => Ok(Box::new(open_file(Path::new(url))?)),
+    if let Some(path) = file_of(url) {
+        return Ok(Box::new(open_file(path)?));
+    }
+    let scheme = url.split_once("://").map_or(url, |it| it.0);
+    let fault = match scheme {
         #[cfg(feature = "postgres")]
-        Some(("postgres" | "postgresql", _)) => Ok(Box::new(Postgres::open(url)?)),
+        "postgres" | "postgresql" => return Ok(Box::new(Postgres::open(url)?)),
         #[cfg(not(feature = "postgres"))]
-        Some((scheme @ ("postgres" | "postgresql"), _)) => {
-            let fault = "this build has no PostgreSQL: build it with the feature `postgres`".into();
-            Err(StoreError::Url { url: format!("{scheme}://..."), fault })
+        "postgres" | "postgresql" => {
+            "this build has no PostgreSQL: build it with the feature `postgres`".to_owned()
         }
-        Some((scheme, _)) => {
-            let fault = format!("stores are sqlite://PATH or postgres://..., not {scheme}");
-            // A URL may hold a password: only its scheme is shown.
-            Err(StoreError::Url { url: format!("{scheme}://..."), fault })
-        }
+        _ => format!("stores are sqlite://PATH or postgres://..., not {scheme}"),
+    };
+    // A URL may hold a password: only its scheme is shown.
+    Err(StoreError::Url { url: format!("{scheme}://..."), fault })
+}
+
+/// The file of a store; `None` for a database on a server, and for an unknown kind of URL.
+pub fn file_of(url: &str) -> Option<&Path> {
+    match url.split_once("://") {
+        Some(("sqlite", path)) => Some(Path::new(path)),
+        Some(_) => None,
+        None => Some(Path::new(url)),
     }
 }
 

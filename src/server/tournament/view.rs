@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::table::{Kind, Phase, Table};
+use super::table::{Entrant, Kind, Pairing, Phase, Table};
 use crate::server::core::Control;
 
 /// A tournament in a list.
@@ -36,7 +36,7 @@ pub(in crate::server) struct Listed {
     pub(in crate::server) began: Option<u64>,
     /// When it ended, or when an arena will end.
     pub(in crate::server) ends: Option<u64>,
-    /// The name of the player who is first, once it is over.
+    /// The name of the player who is first, once it is over, if anyone was paired.
     pub(in crate::server) winner: Option<String>,
 }
 
@@ -118,7 +118,7 @@ impl Table {
     pub(in crate::server) fn view(&self, id: &str, now: u64) -> Tournament {
         let is_swiss = matches!(self.terms.kind, Kind::Swiss(_));
         let points = |it: u32| if is_swiss { f64::from(it) / 2.0 } else { f64::from(it) };
-        let standing = |it: &super::table::Entrant| Standing {
+        let standing = |it: &Entrant| Standing {
             id: it.id.clone(),
             name: it.name.clone(),
             points: points(it.points),
@@ -129,7 +129,7 @@ impl Table {
             away: it.away,
             rating: it.seed,
         };
-        let playing = |it: &super::table::Pairing| Playing {
+        let playing = |it: &Pairing| Playing {
             game: it.game.clone(),
             round: it.round,
             players: it.players.iter().map(|&it| self.players[it].id.clone()).collect(),

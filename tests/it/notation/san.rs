@@ -3,6 +3,8 @@
 use rulemate::internals::moves::notation::{
     MoveError, MoveFault, parse_san, parse_uci, to_san, to_uci,
 };
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::Source;
 
 use crate::setup::Table;
 
@@ -170,4 +172,25 @@ fn text_that_is_no_move() {
     }
     let error = read(&mut table, "Bc3").expect_err("no bishop");
     assert_eq!(error.reason, MoveFault::NoSuchPiece);
+}
+
+/// Two kinds without a letter: their moves to one square are told apart as those of one kind are. `e4` was the text of both,
+/// and read as the first.
+#[test]
+fn moves_without_a_letter_are_told_apart_across_kinds() {
+    let text = std::fs::read_to_string("rules/games/wolf.dl").expect("the game");
+    let text = text.replace(" san_letter('sergeant, \"S\").", "");
+    let text = text.replace("game \"wolf\"", "game \"unlettered\"");
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue.add(Source { path: "unlettered.dl".into(), text: text.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("unlettered", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let fen = "4k3/8/8/8/8/8/8/3SP3/8/4K3 w - - 0 1";
+    let mut game = rules.start(Some(fen)).unwrap_or_else(|it| panic!("{it}"));
+    for (text, uci) in [("de4", "d3e4"), ("ee4", "e3e4"), ("d4", "d3d4")] {
+        let mut after = game.clone();
+        let record = after.play_text(text).unwrap_or_else(|it| panic!("{text}: {it}"));
+        assert_eq!((record.uci.to_string(), record.san.to_string()), (uci.into(), text.into()));
+    }
+    let why = game.play_text("e4").expect_err("it may be either").to_string();
+    assert!(why.contains("de4") && why.contains("ee4"), "{why}");
 }

@@ -225,6 +225,8 @@ fn a_name_that_is_not_the_servers_is_refused_even_with_an_origin_of_that_name() 
     let rebound = post("host: evil.example\r\norigin: http://evil.example\r\n");
     assert_eq!((rebound.status, &*rebound.code()), (421, "unknown_host"), "{}", rebound.body);
     assert!(rebound.body.contains("--host"), "{}", rebound.body);
+    let long = post(&format!("host: {}.example\r\n", "x".repeat(2_000)));
+    assert!(long.status == 421 && long.body.len() < 400, "not all of it is sent back");
     for host in
         ["evil.example:8088", "localhost.evil.example", "evil.example.", "a@localhost", "", "[::1"]
     {

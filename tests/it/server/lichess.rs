@@ -92,6 +92,24 @@ fn a_game_tells_accounts_from_guests_and_when_it_was_made() {
     });
 }
 
+/// A time of every turn's own, less than a day: lichess has no word for it, but bots go by what is left.
+#[test]
+fn the_time_of_a_turn_is_what_is_left_of_it() {
+    hosted("stream-delay", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let clock = json!({ "initial": 0, "delay": 60_000 });
+        let (id, both) = server.make(json!({ "seat": "both", "clock": clock })).await;
+        let resign = format!("/api/v1/games/{id}/resign");
+        assert_eq!(server.post(&resign, &both, json!({})).await.0.as_u16(), 200);
+        let path = format!("/api/board/game/stream/{id}");
+        let (_, full) = ask(server, "GET", &path, &ann).await;
+        assert_eq!(
+            (&full["state"]["wtime"], &full["speed"]),
+            (&json!(60_000), &json!("classical"))
+        );
+    });
+}
+
 /// A claim is a draw, so it wins nothing; what is said has a text, as everywhere else.
 #[test]
 fn a_victory_is_not_claimed_as_a_draw_and_nothing_is_said_without_a_text() {

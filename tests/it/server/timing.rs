@@ -107,6 +107,24 @@ fn time_without_the_server_is_charged_to_no_side() {
     assert_eq!(again.deadline(), Some(3_610_000));
 }
 
+/// The delay of a turn is given once, however often the server is restarted before the turn is over.
+#[test]
+fn a_restart_does_not_give_the_delay_of_a_turn_again() {
+    let control = Control { initial: 0, increment: 0, delay: 10_000 };
+    let again = |log: &[LogEntry]| Room::replay(Sums::to(20), setup(Some(control)), log).unwrap();
+    let (mut room, mut log) =
+        Room::create(1_000, Sums::to(20), setup(Some(control)), &seats()).unwrap();
+    log.extend(ask(&mut room, 1_000, "ann", playing("1")).events);
+    log.extend(ask(&mut room, 7_000, "ben", playing("+")).events);
+    let mut second = again(&log);
+    second.resume(3_600_000);
+    assert_eq!(second.deadline(), Some(3_604_000), "six of ten seconds are used up");
+    log.extend(ask(&mut second, 3_601_000, "ben", Act::Say("back".into())).events);
+    let mut third = again(&log);
+    third.resume(9_000_000);
+    assert_eq!(third.deadline(), Some(9_003_000));
+}
+
 /// Whatever the clocks of machines say when a game is loaded: what was not measured is charged to no
 /// side, and time in the log goes forward.
 #[test]

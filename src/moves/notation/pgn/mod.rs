@@ -146,6 +146,14 @@ pub struct PgnError {
     pub fault: PgnFault,
 }
 
+impl PgnError {
+    /// The message without the number of the game.
+    pub fn within_game(&self) -> String {
+        let Self { line, column, fault, .. } = self;
+        format!("line {line}, column {column}: {fault}")
+    }
+}
+
 /// What is malformed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PgnFault {

@@ -240,19 +240,31 @@ impl Usual {
         })
     }
 
+    /// The legal moves that have the same text as this one but for their origin, this one included.
+    fn alike(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        legal: &[Move],
+        has_no_letter: bool,
+    ) -> Vec<Self> {
+        let others = legal.iter().filter_map(|it| Self::of(world, contract, it));
+        let mut others: Vec<Self> =
+            others.filter(|it| it.to == self.to && it.becomes == self.becomes).collect();
+        others.retain(|it| {
+            it.kind == self.kind || has_no_letter && is_unlettered(world, contract, it.kind)
+        });
+        others
+    }
+
     /// Its text, apart from the sign of a capture; `None` if another legal move would have the same text.
     fn form(&self, world: &mut World, contract: &Contract, legal: &[Move]) -> Option<Form> {
-        let others: Vec<Self> = legal
-            .iter()
-            .filter_map(|it| Self::of(world, contract, it))
-            .filter(|it| it.kind == self.kind && it.to == self.to)
-            .filter(|it| it.becomes == self.becomes)
-            .collect();
+        let is_unlettered = is_unlettered(world, contract, self.kind);
+        let others = self.alike(world, contract, legal, is_unlettered);
         if others.iter().filter(|it| it.piece == self.piece).count() > 1 {
             return None;
         }
         let letters = letters_of(world, contract);
-        let is_unlettered = is_unlettered(world, contract, self.kind);
         let letter = if is_unlettered { "" } else { letters.in_moves(self.kind)? };
         let is_capture = is_enemy_on(world, contract, self.to);
         let squares = world.program().schema.domain(contract.board.domain);
