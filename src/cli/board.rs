@@ -4,6 +4,8 @@
 //! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place of a dot),
 //! `.meta aura "' RELATION"` (the sign follows the content of each square of the relation), `.meta divide "~ RELATION"`
 //! (a line between ranks where the relation has different values above and below).
+//!
+//! What a FEN tells besides (pieces in hand, the fields that rules add) stands below the board.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -41,17 +43,24 @@ impl Symbols {
     }
 }
 
-/// The board of a game: its squares, or its points.
+/// The board of a game: its squares, or its points, and what its FEN tells besides.
 pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let points = game.points();
     let cells = game.cells();
     let symbols = if symbols == Symbols::Unicode { Symbols::of(game) } else { symbols };
-    if game.contract().board.is_grid {
-        let hands = hands(game).map_or_else(String::new, |it| format!("\n {it}"));
-        draw(&cells, symbols, &Look::of(game)) + &hands
-    } else {
-        draw_points(&points, &cells.concat(), symbols)
-    }
+    let board = match game.contract().board.is_grid {
+        true => draw(&cells, symbols, &Look::of(game)),
+        false => draw_points(&points, &cells.concat(), symbols),
+    };
+    let below = hands(game).into_iter().chain(fields(game)).map(|it| format!("\n {it}"));
+    board + &below.collect::<String>()
+}
+
+/// The fields that rules add to a FEN, `seeds=4,c1:0 store=0,white:1`; `None` if there are none.
+fn fields(game: &mut Game) -> Option<String> {
+    let fen = game.fen();
+    let fields: Vec<&str> = fen.split(' ').filter(|it| it.contains('=')).collect();
+    (!fields.is_empty()).then(|| fields.join(" "))
 }
 
 /// A line with the pieces that each of two sides has in hand, by the letters of the FEN; `None` if there are none.
@@ -98,6 +107,8 @@ struct Look {
     auras: Vec<(char, BTreeSet<i64>)>,
     /// Each with the value of every square.
     divides: Vec<(char, BTreeMap<i64, i64>)>,
+    /// Whether each rank stands half a square to the right of the rank below.
+    slants: bool,
 }
 
 impl Look {
@@ -106,7 +117,7 @@ impl Look {
         let square = Type::Domain(game.contract().board.domain);
         let is_of_squares =
             |it: &RelId| program.relation(*it).columns.first().is_some_and(|it| it.ty == square);
-        let mut look = Self::default();
+        let mut look = Self { slants: game.has_hexagons(), ..Self::default() };
         let drawn = |key: &str| matches!(key, "ground" | "aura" | "divide");
         for meta in program.meta.iter().filter(|it| drawn(&it.key)) {
             let Some((sign, name)) = meta.value.split_once(' ') else { continue };
@@ -163,12 +174,16 @@ fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols, look: &Look) -> String 
     });
     let cells: Vec<Vec<String>> = cells.collect();
     let width = cells.iter().flatten().map(|it| it.chars().count()).max().unwrap_or(1).max(1);
+    // Half a square, with the blank behind it, has to be a whole number of characters.
+    let width = if look.slants { width | 1 } else { width };
+    let slant = if look.slants { width.div_ceil(2) } else { 0 };
     let mut res = String::new();
     for (at, rank) in cells.iter().enumerate() {
         let row = rank.iter().map(|it| format!("{it:width$}")).collect::<Vec<_>>().join(" ");
         let number = ranks.len() - at;
+        let indent = slant * (number - 1);
         // Writing to a string does not fail.
-        let _ = writeln!(res, "{number:>2}  {}", row.trim_end());
+        let _ = writeln!(res, "{number:>2}  {:indent$}{}", "", row.trim_end());
         if let Some(line) = look.line(number as i64 - 1, files, width).filter(|_| number > 1) {
             let _ = writeln!(res, "{line}");
         }
@@ -215,10 +230,22 @@ mod tests {
             grounds: vec![('~', [0, 3].into())],
             auras: vec![('*', [3, 5].into())],
             divides: vec![('=', [(0, 0), (1, 0), (2, 0), (3, 1), (4, 1), (5, 0)].into())],
+            slants: false,
         };
         let text = draw(&[rank("- - k"), rank("- K A")], Symbols::Ascii, &look);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines, [" 2  ~* .  k*", "    =  =", " 1  ~  K  A", "    a  b  c"]);
+    }
+
+    #[test]
+    fn ranks_of_hexagons_slant() {
+        let look = Look { slants: true, ..Look::default() };
+        let text = draw(&[rank("- o"), rank("o -"), rank("- -")], Symbols::Ascii, &look);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines, [" 3    . o", " 2   o .", " 1  . .", "    a b"]);
+        let text = draw(&[rank("- Ro"), rank("- -")], Symbols::Ascii, &look);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines, [" 2    .   Ro", " 1  .   .", "    a   b"]);
     }
 
     #[test]

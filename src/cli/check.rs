@@ -25,7 +25,9 @@ use crate::presets::{
     Catalogue, CatalogueError, GameEntry, LoadError, Ruleset, at_its_place, load_with_included,
     unknown_keys,
 };
-use crate::rules::{Diagnostics, Meta, Program, Source, compile, metas, plural};
+use crate::rules::{
+    Diagnostics, Input, Meta, Program, Relation, Role, Source, compile, metas, plural,
+};
 
 /// A file as `--json` prints it.
 #[derive(Debug, Serialize)]
@@ -370,6 +372,10 @@ fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<Stri
             it.span.line, it.key, it.value
         )
     }));
+    let idle = program.relations.iter().filter(|it| has_idle_default(program, it));
+    notes.extend(idle.filter(|it| is_asked(it.span.source)).map(|it| {
+        format!("line {}: `{}` has a default, but pieces start without it", it.span.line, it.name)
+    }));
     let metas = metas(asked);
     let preset = metas.iter().find(|it| matches!(it.key.as_str(), "preset" | "part"));
     let options = preset.map(|it| catalogue.options_of(program, &it.value)).unwrap_or_default();
@@ -394,6 +400,15 @@ fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<Stri
         Some(format!("line {}: `.meta {key} \"{value}\"` {does} no option: {expected}", span.line))
     }));
     notes
+}
+
+/// Whether a relation reads facts of pieces that have a default. It is never used: only facts of the game, of members and
+/// of activations (whose names begin with that of the preset and a period) start with one.
+fn has_idle_default(program: &Program, relation: &Relation) -> bool {
+    let Role::Input(Input::Key(attr) | Input::Flag(attr)) = relation.role else { return false };
+    let attribute = program.schema.attribute(attr);
+    let is_of_pieces = program.schema.owners(attr).is_none() && !attribute.name.contains('.');
+    is_of_pieces && attribute.default.is_some()
 }
 
 /// Sets up the start position of a file that is a game or a layout. Returns notes on parts that had to be left out.

@@ -46,6 +46,21 @@ pub(crate) fn with_plurals(sentence: String) -> String {
     full
 }
 
+/// A text with its placeholders filled, and the articles before and plurals after them adapted. A placeholder without a
+/// value is replaced by its name.
+pub(crate) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
+    let mut full = String::new();
+    let mut rest = text;
+    while let Some((before, (key, after))) =
+        rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
+    {
+        full.push_str(before);
+        push_word(&mut full, &value(key).unwrap_or_else(|| key.to_owned()));
+        rest = after;
+    }
+    with_plurals(full + rest)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -16,7 +16,7 @@ mod session;
 mod snapshot;
 mod value;
 
-pub(crate) use article::{article, push_word, with_plurals};
+pub(crate) use article::{article, filled, push_word, with_plurals};
 pub(crate) use chance::Chance;
 pub use delta::Delta;
 pub use ids::{Ids, NextIds};

@@ -273,7 +273,7 @@ impl Game {
     }
 
     /// Whether the relation `hexagonal()` says so.
-    fn has_hexagons(&mut self) -> bool {
+    pub(crate) fn has_hexagons(&mut self) -> bool {
         let rel = self.program().relation_named("hexagonal");
         rel.is_some_and(|it| self.world_mut().any(it))
     }

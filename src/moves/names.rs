@@ -1,7 +1,7 @@
 //! Names of entities, and the sentences of rows. A piece is called by its side, kind and square, a piece on no square (in
 //! hand) by its side, kind and number.
 
-use crate::facts::{AttrId, DomainId, EntityId};
+use crate::facts::{AttrId, DomainId, EntityId, filled};
 use crate::rules::{Program, RelId, Type};
 
 use super::contract::Contract;
@@ -32,13 +32,12 @@ pub fn row_sentence(
     row: &[i64],
 ) -> String {
     let relation = program.relation(rel);
-    let mut sentence = relation.sentence.clone();
-    for (column, &raw) in relation.columns.iter().zip(row) {
+    let value = |key: &str| {
+        let (column, &raw) = relation.columns.iter().zip(row).find(|it| it.0.name == key)?;
         let word = program.word(column.ty, raw).map(str::to_owned);
-        let word = word.unwrap_or_else(|| value_name(program, facts, contract, column.ty, raw));
-        sentence = sentence.replace(&format!("{{{}}}", column.name), &word);
-    }
-    sentence
+        Some(word.unwrap_or_else(|| value_name(program, facts, contract, column.ty, raw)))
+    };
+    filled(&relation.sentence, &value)
 }
 
 /// The entity that a raw value stands for.

@@ -422,40 +422,85 @@ pub(super) fn arguments(
 ) -> Vec<Tuple> {
     let program = world.program().clone();
     let action = program.action(action);
-    let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; action.columns.len()];
-    let mut of_rows = Vec::new();
-    for &(index, value) in &spelling.values {
-        let part = spelling.parts[index];
-        let (at, values) = keys_of(world, part, BTreeSet::from([value]));
-        if at.is_none() {
-            of_rows.push((part, value));
-        }
-        if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
-            *column = Some(match column.take() {
-                Some(known) => known.intersection(&values).copied().collect(),
-                None => values,
-            });
-        }
-    }
-    for (at, it) in (action.listed()..).zip(&action.unlisted) {
-        columns[at].get_or_insert_with(|| BTreeSet::from([it.default]));
-    }
-    let listed = match columns.iter().all(Option::is_some) {
-        true => product(&columns[..action.listed()]),
-        false => listed_arguments(world, action, &columns),
+    let told = Told::by(world, action, spelling);
+    let listed = match told.columns.iter().all(Option::is_some) {
+        true => product(&told.columns[..action.listed()]),
+        false => listed_arguments(world, action, &told.columns),
     };
-    let unlisted = product(&columns[action.listed()..]);
-    let rows = listed
-        .iter()
-        .flat_map(|row| unlisted.iter().map(|it| row.iter().chain(it).copied().collect::<Tuple>()));
-    let mut rows: Vec<Tuple> = rows.collect();
-    rows.retain(|args| {
-        of_rows.iter().all(|(part, value)| match filled(world, &action.columns, part, args) {
-            Some(Filled::Value(_, raw)) => raw == *value,
-            _ => true,
-        })
-    });
-    rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
+    told.rows(world, action, &listed)
+}
+
+/// The argument tuples of a match that does not name the pieces: `pieces`, which are values of the type `entities`, stand
+/// in each column of that type of which the text tells nothing. None if it tells nothing of another column.
+pub(super) fn arguments_with(
+    world: &mut World,
+    action: ActionId,
+    spelling: &Spelling<'_>,
+    pieces: &BTreeSet<i64>,
+    entities: Type,
+) -> Vec<Tuple> {
+    let program = world.program().clone();
+    let action = program.action(action);
+    let mut told = Told::by(world, action, spelling);
+    for (values, column) in told.columns.iter_mut().zip(&action.columns) {
+        if values.is_none() && column.ty == entities {
+            *values = Some(pieces.clone());
+        }
+    }
+    if told.columns.iter().any(Option::is_none) {
+        return Vec::new();
+    }
+    let listed = product(&told.columns[..action.listed()]);
+    told.rows(world, action, &listed)
+}
+
+/// What a match tells of the arguments.
+struct Told<'s> {
+    /// The values that each column may have; `None` if the text tells nothing of it.
+    columns: Vec<Option<BTreeSet<i64>>>,
+    /// The look-ups by several columns, each with the value that the text gives.
+    of_rows: Vec<(&'s TemplatePart, i64)>,
+}
+
+impl<'s> Told<'s> {
+    fn by(world: &mut World, action: &Action, spelling: &Spelling<'s>) -> Self {
+        let mut columns: Vec<Option<BTreeSet<i64>>> = vec![None; action.columns.len()];
+        let mut of_rows = Vec::new();
+        for &(index, value) in &spelling.values {
+            let part = spelling.parts[index];
+            let (at, values) = keys_of(world, part, BTreeSet::from([value]));
+            if at.is_none() {
+                of_rows.push((part, value));
+            }
+            if let Some(column) = at.and_then(|it| columns.get_mut(it)) {
+                *column = Some(match column.take() {
+                    Some(known) => known.intersection(&values).copied().collect(),
+                    None => values,
+                });
+            }
+        }
+        for (at, it) in (action.listed()..).zip(&action.unlisted) {
+            columns[at].get_or_insert_with(|| BTreeSet::from([it.default]));
+        }
+        Self { columns, of_rows }
+    }
+
+    /// Rows of listed arguments with the unlisted ones, without those that look-ups contradict.
+    fn rows(&self, world: &mut World, action: &Action, listed: &[Tuple]) -> Vec<Tuple> {
+        let unlisted = product(&self.columns[action.listed()..]);
+        let rows = listed.iter().flat_map(|row| {
+            unlisted.iter().map(|it| row.iter().chain(it).copied().collect::<Tuple>())
+        });
+        let mut rows: Vec<Tuple> = rows.collect();
+        rows.retain(|args| {
+            let mut of_rows = self.of_rows.iter();
+            of_rows.all(|(part, value)| match filled(world, &action.columns, part, args) {
+                Some(Filled::Value(_, raw)) => raw == *value,
+                _ => true,
+            })
+        });
+        rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
+    }
 }
 
 /// The rows of `pseudo_legal`, or else of `refusals`, that have the values given for some columns. So an action that is

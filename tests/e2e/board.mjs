@@ -357,6 +357,12 @@ async function otherBoards() {
   await drag(page, "c3", "a5");
   await waitFor("or from whoever has moved, which stays", async () => (await moves(page)) === 6 && /knight/.test(await square(page, "c3").getAttribute("aria-label")));
 
+  const nim = await make({ game: "nim" });
+  await page.goto(`${address}/game/${nim.id}`);
+  await waitFor("heaps are told where there is no board", async () => /^Heap: a 3, b 4, c 5$/.test((await page.locator(".stock").innerText()).trim()));
+  check("and so are the sides", await page.locator(".who").first().isVisible());
+  await shot(page, "no-board");
+
   // Three sides, by rules of one's own, each a person of its own.
   const text = readFileSync(new URL("../data/sides/three-in-a-row.dl", import.meta.url), "utf8");
   const post = async (path, body, token) => (await fetch(`${address}/api/v1${path}`, { method: "POST", headers: token ? { authorization: `Bearer ${token}` } : {}, body: JSON.stringify(body) })).json();

@@ -1,7 +1,8 @@
-//! Boards without files and ranks: points and lines that the rules name, and no board at all. Counted against
-//! programs that share nothing with ours, written down, read back, drawn and explained.
+//! Boards without files and ranks: points and lines that the rules name, and no board at all; and bowls of seeds, where
+//! numbers are moved instead of pieces. Counted against programs that share nothing with ours, written down, read back,
+//! drawn and explained.
 //!
-//! Counts: `tests/data/boards/morris.py` for Nine Men's Morris; Nim is counted by this file.
+//! Counts: `tests/data/boards/morris.py` for Nine Men's Morris, `kalah.py` for Kalah; Nim is counted by this file.
 
 use std::collections::HashMap;
 
@@ -31,13 +32,24 @@ fn count(game: &mut Game, depth: u32) -> u64 {
 
 #[test]
 fn nine_mens_morris_has_the_tree_of_a_generator_of_its_own() {
+    assert_eq!(compare_trees("nine-mens-morris", "tests/data/boards/morris.perft"), 8);
+}
+
+/// Seeds are sown one by one there: laps around the board, the last seed in the store, in an empty bowl, where it began.
+#[test]
+fn kalah_has_the_tree_of_a_program_that_sows_seed_by_seed() {
+    assert_eq!(compare_trees("kalah", "tests/data/boards/kalah.perft"), 12);
+}
+
+/// Compares the trees of the positions in a file with what another program has counted. Returns how many positions.
+fn compare_trees(name: &str, file: &str) -> usize {
     let full = crate::fixture::is_full();
-    let text = std::fs::read_to_string("tests/data/boards/morris.perft").expect("a file");
+    let text = std::fs::read_to_string(file).expect("a file");
     let mut lines = 0;
     for line in text.lines() {
         let mut parts = line.split(" ; ");
         let fen = parts.next().expect("a position");
-        let mut game = start("nine-mens-morris", Some(fen));
+        let mut game = start(name, Some(fen));
         assert_eq!(game.fen(), fen);
         for part in parts {
             let (depth, nodes) = part[1..].split_once(' ').expect("a depth and a count");
@@ -48,7 +60,7 @@ fn nine_mens_morris_has_the_tree_of_a_generator_of_its_own() {
         }
         lines += 1;
     }
-    assert_eq!(lines, 8);
+    lines
 }
 
 #[test]
@@ -91,6 +103,8 @@ fn games_without_squares_are_saved_audited_and_read_back() {
         ("nine-mens-morris", &["stamina"], 30),
         ("nim", &[], 20),
         ("nim", &["double-move:white"], 20),
+        ("kalah", &[], 80),
+        ("kalah", &["double-move:white"], 40),
     ] {
         let rules = catalogue.load(name, presets).unwrap_or_else(|it| panic!("{name}: {it}"));
         for seed in 0..3 {
@@ -188,7 +202,14 @@ fn points_are_drawn_where_the_rules_say_or_as_a_list() {
     assert!(drawn.contains("\n     b6        d6        f6\n"), "{drawn}");
     assert!(drawn.contains("a man is put on g7"), "{drawn}");
     let nim = rulemate_reading(&["play", "nim"], "a3\nb4\nc5\nquit\n").out;
-    assert!(nim.contains("(no board)") && nim.contains("white wins by last stone"), "{nim}");
+    assert!(nim.contains("(no board)\n heap=0,b:4,c:5\n"), "{nim}");
+    assert!(nim.contains("white wins by last stone"), "{nim}");
+    let says = start("nim", None).view().legal[0].says.clone();
+    assert_eq!(says.as_deref(), Some("a turn takes 1 stone from heap a"));
+    // The last seed went into the store: White goes on.
+    let kalah = rulemate_reading(&["play", "kalah"], "c1\nf1\nquit\n").out;
+    let fields = " seeds=4,c1:0,d1:5,e1:5,f1:5 store=0,white:1 hm=1";
+    assert!(kalah.contains(&format!("\n{fields}\nwhite> f1\n")), "{kalah}");
     let json = rulemate(&["moves", "--game", "nine-mens-morris", "--json"]);
     assert!(json.out.contains("\"g7\""), "{} {}", json.out, json.err);
     let svg = rulemate(&["explain", "a1", "--game", "nine-mens-morris", "--svg"]);

@@ -318,6 +318,34 @@ fn check_tells_of_descriptions_of_options_that_are_none() {
     assert!(other.contains(why) && !other.contains("stamina"), "{other}");
 }
 
+/// Pieces start without any fact that the start does not give them, so a default of theirs means nothing.
+#[test]
+fn check_tells_of_defaults_that_no_piece_has() {
+    let noted = |form: &str| {
+        let text = format!(
+            ".meta preset \"worn\"\n.meta name \"Worn\"\n.meta description \"Things wear off\"\n\
+             .domain Preset += {{ worn }}\n{form}\n"
+        );
+        let path = scratch("worn.dl", &text);
+        check(0, &["check", &path]).replace(&path, "worn.dl")
+    };
+    let of_pieces =
+        ".input wear(piece: Entity, n: Int) key attr wear = 3 \"{piece} is worn by {n}\"";
+    let told = "worn.dl: note: line 5: `worn::wear` has a default, but pieces start without it\n";
+    let out = noted(of_pieces);
+    assert!(out.contains(told), "{out}");
+    let without = of_pieces.replace(" = 3", "");
+    for fine in [
+        without.as_str(),
+        ".input wear(side: Side, n: Int) of Side attr wear = 3 \"{side} is worn by {n}\"",
+        ".input wear(n: Int) game attr wear = 3 \"all is worn by {n}\"",
+        ".input wear(activation: Entity, n: Int) key attr \"worn.wear\" = 3 \"{activation} wears by {n}\"",
+    ] {
+        let out = noted(fine);
+        assert!(!out.contains("has a default"), "{out}");
+    }
+}
+
 #[test]
 fn a_preset_that_rules_cannot_name_is_told_of_the_line() {
     let text = ".meta preset \"nameless\"\n.meta family \"chess\"\n\

@@ -1,5 +1,6 @@
 //! What a program must say for moves to be read, and what decides legality.
 
+use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::moves::{
     Contract, Fault, LegalityMode, is_legal, is_over, is_pseudo, legal_moves, legal_moves_by,
     pseudo_moves,
@@ -118,6 +119,33 @@ fn rules_and_simulation_agree_on_pins_checks_and_passing() {
             }
         }
     }
+}
+
+/// A text that does not name its piece is refused for what keeps that piece back, and one that is no action's for its form.
+#[test]
+fn texts_without_a_piece_are_refused_for_the_cause() {
+    let text = r#"% hurdles.dl — one runner a side, which jumps two squares at most.
+.meta game "hurdles"
+.meta board "6x2"
+.meta start "r5/R5 w 1"
+.domain Kind += { runner }
+letter('runner, "r").
+.action jump(piece: Entity, to: Square) legality rules uci "{to}" san "{to}" "{piece} jumps to {to}"
+jump(p, t) :- own(p), at(p, s), rank(s, r), rank(t, r), file(s, f), file(t, g), g > f, g <= f + 2.
+movable() :- jump(_, _).
+on jump(p, t) do set at(p, t).
+"#;
+    let mut catalogue = Catalogue::embedded().expect("the catalogue");
+    catalogue.add(Source { path: "hurdles.dl".into(), text: text.into() }).expect("a game");
+    let rules = catalogue.load::<&str>("hurdles", &[]).expect("it loads");
+    let mut game = rules.start(None).expect("it starts");
+    let explained = game.explain_move("e1", Limits::default()).expect("an action");
+    let cause = "e1 is not legal: not g <= f + 2";
+    assert!(explained.summary.starts_with(cause), "{}", explained.summary);
+    assert!(game.tree(&explained.finding).contains("the white runner on a1 jumps to e1"));
+    let found = game.find_move("jump").expect_err("no square").to_string();
+    assert!(found.starts_with("jump: malformed at byte 0, expected a square"), "{found}");
+    assert!(game.find_move("c1").is_ok());
 }
 
 const BETS: &str = r#"% bets.dl — what a kind is worth.

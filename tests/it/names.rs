@@ -561,6 +561,11 @@ fn mistakes_about_earlier_names_tell_those_of_today() {
     let text = of_before(false).replace("danger(t)", "danger(t, t)");
     let why = refused(&[("before.dl", &text)], &["before"]);
     assert!(why.contains("`danger` is called `attacked` now"), "{why}");
+    // A member of a domain is no relation.
+    let text = of_before(false)
+        .replace(".domain Preset", "finish('draw, 'danger) :- turn(_).\n.domain Preset");
+    let why = refused(&[("before.dl", &text)], &["before"]);
+    assert!(why.contains("Reason has no member `danger`") && !why.contains("is called"), "{why}");
     // A preset's own relation of such a name is meant in its files.
     let own = of_before(false)
         .replace("danger", "peril")

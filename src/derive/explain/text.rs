@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::fmt;
 
-use crate::facts::{Domain, DomainId, Shape, push_word, with_plurals};
+use crate::facts::{Domain, DomainId, Shape, filled};
 use crate::rules::tree::{
     Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
     Tally,
@@ -422,21 +422,6 @@ fn begins_open(columns: &[Column], sentence: &str, args: &[Option<&Datum>]) -> b
         }
         _ => false,
     }
-}
-
-/// A text with its placeholders filled, and the articles before and plurals after them adapted. A placeholder without a
-/// value is replaced by its name.
-pub(super) fn filled(text: &str, value: &dyn Fn(&str) -> Option<String>) -> String {
-    let mut full = String::new();
-    let mut rest = text;
-    while let Some((before, (key, after))) =
-        rest.split_once('{').and_then(|(before, it)| Some((before, it.split_once('}')?)))
-    {
-        full.push_str(before);
-        push_word(&mut full, &value(key).unwrap_or_else(|| key.to_owned()));
-        rest = after;
-    }
-    with_plurals(full + rest)
 }
 
 /// The source of a line about a row with this ground.

@@ -4,16 +4,20 @@
 //! whichever of them the game writes.
 
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 use super::super::action::{
     LegalityMode, Move, is_legal, is_over, is_pseudo, legal_moves, open_moves,
 };
 use super::super::contract::Contract;
 use super::super::names::entity_of;
-use super::super::template::{SquarePart, Stop, arguments, render, spellings_of};
+use super::super::template::{
+    Spelling, SquarePart, Stop, arguments, arguments_with, render, spellings_of,
+};
 use super::chess::{is_written_so, moves_two, written_otherwise};
 use super::{MoveError, MoveFault};
 use crate::derive::World;
+use crate::rules::ActionId;
 
 /// The UCI text of a move.
 pub fn to_uci(world: &mut World, mv: &Move) -> String {
@@ -136,27 +140,30 @@ fn fault(candidates: Vec<Move>, stop: Option<Stop>) -> MoveFault {
 fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<Move>, Stop> {
     let program = world.program().clone();
     let mut furthest = Stop::default();
-    let mut spelled = false;
+    let mut matches = Vec::new();
     let mut moves = Vec::new();
     for action in &program.actions {
         for template in [&action.uci].into_iter().chain(&action.also) {
             match spellings_of(world, template, action.id, text) {
                 Ok(spellings) => {
-                    spelled = true;
                     for spelling in spellings {
                         let rows = arguments(world, action.id, &spelling);
                         moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
+                        matches.push((action.id, spelling));
                     }
                 }
                 Err(stop) => furthest.add(stop.offset, &stop.expected),
             }
         }
     }
-    if !spelled {
+    if matches.is_empty() {
         if furthest == Stop::default() {
             furthest.add(0, "nothing");
         }
         return Err(furthest);
+    }
+    if moves.is_empty() {
+        moves = of_unnamed_pieces(world, contract, &matches);
     }
     moves.retain(|it| is_written_so(world, contract, it));
     moves.sort_by_cached_key(|it| {
@@ -166,6 +173,26 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
         (!is_pseudo(world, it), !moves_two(world, contract, it), is_other, rank, !in_hand)
     });
     Ok(moves)
+}
+
+/// The moves of a text that does not name their piece, of all pieces of the side to move: if the rules list none of them,
+/// they say why not.
+fn of_unnamed_pieces(
+    world: &mut World,
+    contract: &Contract,
+    matches: &[(ActionId, Spelling<'_>)],
+) -> Vec<Move> {
+    let Some(entities) = contract.entity_type(world.program()) else { return Vec::new() };
+    let (facts, color) = (world.facts(), contract.color.attr);
+    let mover = contract.mover(facts);
+    let own = facts.entities_with(color).filter(|it| facts.get_raw(*it, color) == mover);
+    let own: BTreeSet<i64> = own.map(|it| i64::from(it.0)).collect();
+    let mut moves = Vec::new();
+    for &(action, ref spelling) in matches {
+        let rows = arguments_with(world, action, spelling, &own, entities);
+        moves.extend(rows.into_iter().map(|args| Move { action, args }));
+    }
+    moves
 }
 
 /// Whether the piece of a move is in the hand of the side to move. A text without the piece's square also fits pieces on

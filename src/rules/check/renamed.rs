@@ -45,6 +45,10 @@ pub(super) fn note_renames(found: &mut [Diagnostic], sources: &[Source], program
         let span = mistake.span();
         let text = sources.get(usize::from(span.source)).map_or("", |it| &it.text);
         let quoted = text.get(span.start as usize..span.end as usize).unwrap_or_default();
+        // Members of domains have names of their own.
+        if quoted.starts_with('\'') {
+            continue;
+        }
         let is_of_name = |it: char| it.is_alphanumeric() || it == '_';
         let mentions = |old: &str| {
             let mut words = quoted.split(|it| !is_of_name(it));

@@ -76,7 +76,8 @@ export class Board {
     const { width, height, shape } = this.layout;
     this.root.setAttribute("viewBox", `0 0 ${width} ${height}`);
     // The style sheet fits the board into the window by the ratio of its width to its height.
-    (this.root.closest(".side") ?? this.root).style.setProperty("--fit", height ? width / height : 1);
+    (this.root.closest(".side") ?? this.root).style.setProperty("--fit", width && height ? width / height : 1);
+    this.root.toggleAttribute("hidden", !this.layout.squares.length);
     this.root.dataset.shape = shape;
     this.drawings = new Map((position.kinds ?? []).map((it) => [it.kind, it.drawing]));
     this.here = new Map();

@@ -63,6 +63,7 @@ class GameView extends Sync {
     this.title = h("div", { class: "title" });
     this.status = h("div", { class: "state", "aria-live": "polite" });
     this.members = h("div", { class: "members" });
+    this.stock = h("div", { class: "stock" });
     this.seats = new Seats(this);
     this.moves = new Moves(this);
     this.acts = new Acts(this);
@@ -71,7 +72,7 @@ class GameView extends Sync {
     this.advice = new Advice(this);
     document.body.classList.add("playing");
     clear(main, h("div", { class: "table game" },
-      h("section", { class: "side", "aria-label": "Board" }, this.seats.top, h("div", { class: "board" }, this.board.root, this.hovered.root), h("div", { class: "below" }, this.seats.bottom, this.members)),
+      h("section", { class: "side", "aria-label": "Board" }, this.seats.top, h("div", { class: "board" }, this.board.root, this.stock, this.hovered.root), h("div", { class: "below" }, this.seats.bottom, this.members)),
       h("section", { class: "panel play", "aria-label": "Game" }, this.title, this.moves.steps, this.status, this.acts.offers, this.acts.root, this.moves.root, this.chat.root),
       h("section", { class: "panel reasons", "aria-label": "Why" }, this.chosen.root, this.advice.root, this.why.root)));
     this.why.forget();
@@ -469,8 +470,18 @@ class GameView extends Sync {
     const trail = shown - first < 2 ? [] : state.history.slice(Math.max(first, 0), shown).map((it) => squaresOf(it.uci, position)).filter((it) => it.length > 1);
     const ahead = this.ahead ? new Set([this.ahead.selected.square, this.ahead.to]) : new Set();
     this.board.draw(position, { flipped: this.isFlipped(), selected: this.selected?.square ?? null, targets, last, lit: this.lit, effects: this.effects, sides: state.sides, ahead, from: this.came && last.length > 1 ? last.at(-1) : null, usual: this.usual, trail });
+    this.drawStock();
     const here = this.selected?.square ? position.pieces.filter((it) => it.square === this.selected.square) : [];
     this.chosen.show(here, state.sides, state.rules, position.kinds);
+  }
+
+  /** In the place of a board that there is not: what heaps, cards and other things have that are no sides. */
+  drawStock() {
+    const { state, position, board } = this;
+    const isOfSides = (of) => Object.keys(of).every((it) => state.sides.includes(it));
+    const facts = board.layout.squares.length ? [] : Object.entries(position.facts_of ?? {}).filter(([, of]) => !isOfSides(of));
+    const told = (of) => Object.entries(of).map(([name, value]) => `${words(name)} ${words(value)}`).join(", ");
+    clear(this.stock, facts.map(([fact, of]) => h("p", {}, h("b", {}, `${begin(words(fact.split("::").pop()))}: `), told(of))));
   }
 
   drawSeats() {

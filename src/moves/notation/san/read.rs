@@ -71,8 +71,9 @@ impl SanReader<'_> {
         text: &str,
     ) -> Result<Move, MoveFault> {
         let board = self.contract.board;
-        if !board.is_grid {
-            // Points have no files and ranks for disambiguation, so moves are written in full.
+        // Points have no files and ranks for disambiguation, so moves are written in full. Where each action has a
+        // template, none is written in the usual form.
+        if !board.is_grid || self.program.actions.iter().all(|it| it.san.is_some()) {
             return parse_uci(world, self.contract, text).map_err(|it| it.reason);
         }
         let letters = letters_of(world, self.contract);
