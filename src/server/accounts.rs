@@ -15,13 +15,15 @@ use super::core::{Seat, TokenHash};
 use super::ids::{new_id, new_token};
 use super::pool::{Lane, failed};
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError, Summary};
+use super::store::{Change, GameState, Store, StoreError, Summary};
 use super::web::Web;
 
 /// The prefix of account tokens; a token without it is not looked up.
 const PREFIX: &str = "rma_";
 /// Maximum number of devices of one account.
 pub(super) const DEVICES: usize = 20;
+/// Maximum number of an account's seats, the last ones, among which its games are searched for.
+const SEATS: usize = 1_000;
 /// Number of recovery codes of a new account.
 const CODES: usize = 8;
 /// Maximum number of characters of the name of a device.
@@ -286,20 +288,21 @@ impl Web {
         found.map(Some).ok_or_else(|| Problem::unauthorized("account_gone", message))
     }
 
-    /// The games that an account has a seat in, the most recently joined first.
+    /// The games that an account has a seat in, the most recently joined first; only those in this state, and joined before
+    /// the game `before`, if these are given.
     ///
     /// # Errors
     /// The store cannot be reached.
-    pub(super) async fn games_of(&self, id: &str, limit: usize) -> Result<Vec<Summary>, Problem> {
+    pub(super) async fn games_of(
+        &self,
+        id: &str,
+        state: Option<GameState>,
+        before: Option<String>,
+        limit: usize,
+    ) -> Result<Vec<Summary>, Problem> {
         let prefix = seats_of(id);
         let list = move |store: &mut dyn Store| {
-            let mut found: Vec<Summary> = Vec::new();
-            for (key, _) in store.records(&prefix, "", limit)? {
-                let Some(game) = key.rsplit(' ').next() else { continue };
-                let is_new = found.iter().all(|it| it.id != game);
-                found.extend(store.summary(game)?.filter(|_| is_new));
-            }
-            Ok(found)
+            store.seated(&prefix, state, before.as_deref(), SEATS, limit)
         };
         Ok(self.host.reads().ask(list).await?)
     }

@@ -112,9 +112,20 @@ impl Host {
         self.pool.run(lane, add).await?.map_err(bad_rules)
     }
 
-    /// The catalogue of rules that must be known already.
-    pub(super) fn catalogue_of(&self, rules: &str) -> Result<Arc<Catalogue>, Problem> {
-        self.library.catalogue(rules).ok_or_else(|| no_rules(rules))
+    /// A compiled game, by rules that may be in the store alone, and the catalogue that its other presets come from.
+    ///
+    /// # Errors
+    /// There are no such rules, or the game cannot be loaded.
+    pub(super) async fn rules_of(
+        self: &Arc<Self>,
+        rules: &str,
+        game: &str,
+        presets: &[String],
+    ) -> Result<(Arc<Ruleset>, Arc<Catalogue>), Problem> {
+        self.know_rules(rules).await?;
+        let ruleset = self.ruleset(rules, game, presets).await?;
+        let catalogue = self.library.catalogue(rules).ok_or_else(|| no_rules(rules))?;
+        Ok((ruleset, catalogue))
     }
 
     /// A compiled game.

@@ -48,9 +48,7 @@ impl Host {
             Problem::log_damaged(format!("game {id}: {what}"))
         };
         let setup = setup_of(log).ok_or_else(|| damaged("the log has no beginning".to_owned()))?;
-        self.know_rules(&setup.rules).await?;
-        let ruleset = self.ruleset(&setup.rules, &setup.game, &setup.presets).await?;
-        let catalogue = self.catalogue_of(&setup.rules)?;
+        let (ruleset, catalogue) = self.rules_of(&setup.rules, &setup.game, &setup.presets).await?;
         let switches = log.iter().any(|it| matches!(it.event, Event::PresetsChanged { .. }));
         let lane = if switches { self.slow_lane(&setup.rules) } else { self.lane(&setup.rules) };
         let mut begun = None::<Room<Board>>;
@@ -72,8 +70,7 @@ impl Host {
                 };
                 Ok(room.replay_some(&all, is_enough).map(|()| room))
             };
-            let (replayed, ran_out) = self.pool.run_with_budget(lane, 1 + log.len(), part).await?;
-            match ran_out.map_or(replayed, Err)? {
+            match self.pool.attempt(lane, 1 + log.len(), part).await? {
                 Ok(room) if room.unseen(log).is_empty() => return Ok(room),
                 Ok(room) => begun = Some(room),
                 // The log does not go on from the snapshot: all of it is played again.

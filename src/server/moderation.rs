@@ -9,11 +9,11 @@ use utoipa::ToSchema;
 use super::accounts::{Account, by_name};
 use super::api::accounts::no_user;
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError};
+use super::store::{Change, Store, StoreError, next_count};
 use super::web::Web;
 
 /// Maximum number of unread reports.
-pub(super) const REPORTS: usize = 1_000;
+const REPORTS: usize = 1_000;
 /// Maximum number of characters of a report.
 pub(super) const REPORT_LENGTH: usize = 500;
 /// Maximum number of accounts that one account can block.
@@ -32,7 +32,33 @@ pub struct Report {
 }
 
 /// The prefix of the keys of reports. The game's id and a word for the reporter follow.
-pub(super) const KEY: &str = "report ";
+const KEY: &str = "report ";
+/// The key of the number of reports that were ever made.
+const REPORTS_MADE: &str = "reports-made";
+
+/// The changes that keep a report of a game by `reporter`, in place of an earlier one.
+///
+/// # Errors
+/// The store has the maximum number of reports, or cannot be reached.
+pub(super) fn reporting(
+    store: &mut dyn Store,
+    game: &str,
+    reporter: &str,
+    report: &Report,
+) -> Result<Vec<Change>, Problem> {
+    let key = format!("{KEY}{game} {reporter}");
+    let from = store.record(&key)?;
+    let mut changes = Vec::new();
+    if from.is_none() {
+        changes.push(next_count(store, REPORTS_MADE.to_owned())?);
+        if store.records(KEY, "", REPORTS)?.len() >= REPORTS {
+            let message = "too many reports wait to be read: write to those who run the server";
+            return Err(Problem::not_now("too_many_reports", message));
+        }
+    }
+    changes.push(Change { key, from, to: serde_json::to_string(report).ok() });
+    Ok(changes)
+}
 
 /// The unread reports, in the order of the ids of their games. Those that cannot be read are left out.
 ///
@@ -80,6 +106,46 @@ fn block_prefix(id: &str) -> String {
     format!("block {id} ")
 }
 
+/// The key of the number of accounts that an account has ever blocked.
+fn blocks_made_key(id: &str) -> String {
+    format!("blocks-made {id}")
+}
+
+/// The changes by which the account `id` blocks or unblocks another one.
+///
+/// # Errors
+/// There is no such account, it is the same one, too many are blocked, or the store cannot be reached.
+fn blocking(
+    store: &mut dyn Store,
+    id: &str,
+    other: &str,
+    is_on: bool,
+) -> Result<Vec<Change>, Problem> {
+    let other = by_name(store, other)?.ok_or_else(|| no_user(other))?.id();
+    if is_on && other == id {
+        return Err(Problem::conflict("own_account", "an account cannot block itself"));
+    }
+    let key = block_key(id, &other);
+    let (from, to) = (store.record(&key)?, is_on.then(String::new));
+    let mut changes = Vec::new();
+    if is_on && from.is_none() {
+        changes.push(next_count(store, blocks_made_key(id))?);
+        if store.records(&block_prefix(id), "", BLOCKS)?.len() >= BLOCKS {
+            let message = format!("you block {BLOCKS} accounts already: unblock one first");
+            return Err(Problem::conflict("too_many_blocks", message));
+        }
+    }
+    if from != to {
+        changes.push(Change { key, from, to });
+    }
+    Ok(changes)
+}
+
+fn busy() -> Problem {
+    let message = "your blocks are being changed by other requests: try again";
+    Problem::conflict("blocks_busy", message)
+}
+
 /// The ids of the accounts that an account blocks.
 pub(super) fn blocked_by(store: &mut dyn Store, id: &str) -> Result<Vec<String>, StoreError> {
     let prefix = block_prefix(id);
@@ -108,28 +174,8 @@ impl Web {
         is_on: bool,
     ) -> Result<Vec<String>, Problem> {
         let (id, other) = (account.id(), other.to_owned());
-        let block = move |store: &mut dyn Store| {
-            let account = by_name(store, &other)?.ok_or_else(|| no_user(&other))?;
-            let other = account.id();
-            if is_on && other == id {
-                return Err(Problem::conflict("own_account", "an account cannot block itself"));
-            }
-            let key = block_key(&id, &other);
-            let from = store.record(&key)?;
-            if is_on
-                && from.is_none()
-                && store.records(&block_prefix(&id), "", BLOCKS)?.len() >= BLOCKS
-            {
-                let message = format!("you block {BLOCKS} accounts already: unblock one first");
-                return Err(Problem::conflict("too_many_blocks", message));
-            }
-            let to = is_on.then(String::new);
-            if from != to {
-                store.change(&[Change { key, from, to }])?;
-            }
-            Ok(())
-        };
-        self.host.reads().request(block).await?;
+        let reads = self.host.reads();
+        reads.edit(busy, move |store| Ok(((), blocking(store, &id, &other, is_on)?))).await?;
         self.blocked(account).await
     }
 

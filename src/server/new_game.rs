@@ -40,9 +40,7 @@ impl Host {
             return Err(Problem::not_now("server_full", "no new games at the moment"));
         }
         let Setup { rules, game, presets, .. } = &options.setup;
-        self.know_rules(rules).await?;
-        let ruleset = self.ruleset(rules, game, presets).await?;
-        let catalogue = self.catalogue_of(rules)?;
+        let (ruleset, catalogue) = self.rules_of(rules, game, presets).await?;
         let lane = match options.import.past.is_empty() {
             true => self.lane(rules),
             false => self.slow_lane(rules),
@@ -50,8 +48,7 @@ impl Host {
         let kind = ruleset.game().name.clone();
         let (now, requests) = (self.now(), 1 + options.import.past.len());
         let make = move || begin(now, &ruleset, catalogue, options);
-        let (made, ran_out) = self.pool.run_with_budget(lane, requests, make).await?;
-        let (room, entries) = ran_out.map_or(made, Err)?;
+        let (room, entries) = self.pool.attempt(lane, requests, make).await?;
         let node = self.cluster().map(|it| Arc::clone(it.leases.node()));
         let lease = node.map(|node| Lease { node, epoch: 1 });
         let append = Append {

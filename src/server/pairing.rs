@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::accounts::Account;
+use super::accounts::{Account, is_closed};
 use super::core::{Act, Control, Input, Setup};
 use super::ids::{random_below, short_hash};
 use super::moderation::is_blocked;
@@ -168,7 +168,7 @@ impl Asking {
             };
             let id = &key[self.prefix.len()..];
             let is_apart = is_over || waiting.is_met || id == self.id;
-            if is_apart || is_blocked(store, &self.id, id)? {
+            if is_apart || is_blocked(store, &self.id, id)? || is_closed(store, id)? {
                 continue;
             }
             let distance = (waiting.rating - rating).abs();
@@ -197,14 +197,18 @@ impl Asking {
         Ok(None)
     }
 
-    /// Puts the account on the list.
-    fn wait(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
+    /// Puts the account on the list. If another of its requests was faster, the game of that one stays there, and is
+    /// returned.
+    fn wait(&self, store: &mut dyn Store, game: &str) -> Result<Option<String>, StoreError> {
         let rating = rating::current(store, &self.id, &self.rules)?;
         let (game, at) = (game.to_owned(), self.now);
         let waiting = Waiting { game, rating, at, is_met: false, met_at: 0 };
         let to = serde_json::to_string(&waiting).ok();
-        // If another device of the account was faster, that device's game stays on the list.
-        store.change(&[Change { key: self.key(), from: None, to }]).map(|_| ())
+        if store.change(&[Change { key: self.key(), from: None, to }])? {
+            return Ok(None);
+        }
+        let listed = store.record(&self.key())?;
+        Ok(listed.and_then(|it| serde_json::from_str::<Waiting>(&it).ok()).map(|it| it.game))
     }
 }
 
@@ -273,7 +277,9 @@ impl Web {
             return Ok(Paired::new(it.game, false));
         }
         let id = self.host.create(options).await?;
-        self.list(&asking, &id).await?;
+        if let Some(listed) = self.list(account, &asking, &id).await? {
+            return Ok(Paired::new(listed, false));
+        }
         match self.take_opposite_seat(account, &asking, Some(&id)).await? {
             None => Ok(Paired::new(id, false)),
             Some(other) => {
@@ -297,10 +303,21 @@ impl Web {
         }
     }
 
-    /// Puts an account on the list with a game that it waits in.
-    async fn list(&self, asking: &Asking, game: &str) -> Result<(), Problem> {
-        let (asking, game) = (asking.clone(), game.to_owned());
-        Ok(self.host.reads().ask(move |store| asking.wait(store, &game)).await?)
+    /// Puts an account on the list with a game that it waits in. If another of its requests was faster, the game is
+    /// aborted, and that of the other request is returned.
+    async fn list(
+        &self,
+        account: &Account,
+        asking: &Asking,
+        game: &str,
+    ) -> Result<Option<String>, Problem> {
+        let (asking, own) = (asking.clone(), game.to_owned());
+        let listed = self.host.reads().ask(move |store| asking.wait(store, &own)).await?;
+        let listed = listed.filter(|it| it != game);
+        if listed.is_some() {
+            self.leave(account, game).await;
+        }
+        Ok(listed)
     }
 
     /// Takes the seat opposite a waiting player. Returns the game; `None` if nobody waits. Then the account still waits in
@@ -331,7 +348,7 @@ impl Web {
         }
         if has_met && let Some(own) = own {
             // What came to nothing has taken the account off the list.
-            self.list(asking, own).await?;
+            self.list(account, asking, own).await?;
         }
         failed.map_or(Ok(None), Err)
     }

@@ -255,6 +255,20 @@ impl Pool {
         ran_out.map_or(Ok(done), Err)
     }
 
+    /// [`Pool::run`] for a job with the budget of several requests, which may fail itself.
+    ///
+    /// # Errors
+    /// That of the job, or as [`Pool::run`].
+    pub(super) async fn attempt<T: Send + 'static>(
+        &self,
+        lane: Lane,
+        requests: usize,
+        work: impl FnOnce() -> Result<T, Problem> + Send + 'static,
+    ) -> Result<T, Problem> {
+        let (done, ran_out) = self.run_with_budget(lane, requests, work).await?;
+        ran_out.map_or(done, Err)
+    }
+
     /// [`Pool::run`] for a job with the budget of several requests. Its result is returned even if the steps were used up
     /// or the job was stopped, together with that problem.
     ///

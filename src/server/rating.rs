@@ -21,7 +21,7 @@ use super::core::{LogEntry, Setup, outcome_of, seats_of, setup_of};
 use super::host::Host;
 use super::ids::short_hash;
 use super::problem::Problem;
-use super::store::{Change, Store, StoreError};
+use super::store::{Change, Store, StoreError, next_count};
 use super::time::DAY;
 use crate::presets::Ruleset;
 
@@ -115,6 +115,11 @@ fn rating_key(id: &str, rules: &str) -> String {
 
 fn ratings_of(id: &str) -> String {
     format!("rating {id} ")
+}
+
+/// The key of the number of rule sets that an account was ever rated for.
+fn rule_sets_key(id: &str) -> String {
+    format!("rule-sets {id}")
 }
 
 /// The prefix of keys that sort by rating, the highest first. The name of a rule set may have any words, so its hash
@@ -282,9 +287,8 @@ impl Host {
         game: &str,
         presets: &[String],
     ) -> Result<RatedRules, Problem> {
-        self.know_rules(rules).await?;
+        let (ruleset, _) = self.rules_of(rules, game, presets).await?;
         let foreign = Some(rules).filter(|it| self.library.is_foreign(it));
-        let ruleset = self.ruleset(rules, game, presets).await?;
         Ok(RatedRules::of(&ruleset, presets, foreign))
     }
 }
@@ -413,8 +417,9 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         if let from @ Some(_) = store.record(&unsettled)? {
             changes.push(Change { key: unsettled.clone(), from, to: None });
             if let Some((rules, (players, outcome))) = &played
-                && has_room(store, players, rules)?
+                && let Some(counts) = room(store, players, rules)?
             {
+                changes.extend(counts);
                 changes.extend(rating_changes(store, &game, rules, players, *outcome, now)?);
             }
         }
@@ -423,19 +428,23 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     host.reads().edit(Problem::unavailable, settle).await
 }
 
-/// Whether each of the players has a rating for these rules already, or has room for one more.
-fn has_room(
+/// The changes that count the rule sets that are new for players; `None` if one of them has no room for one more.
+fn room(
     store: &mut dyn Store,
     players: &[String; 2],
     rules: &RatedRules,
-) -> Result<bool, StoreError> {
+) -> Result<Option<Vec<Change>>, StoreError> {
+    let mut counts = Vec::new();
     for id in players {
-        let is_new = stored(store, id, rules)?.is_none();
-        if is_new && store.records(&ratings_of(id), "", RULE_SETS)?.len() >= RULE_SETS {
-            return Ok(false);
+        if stored(store, id, rules)?.is_some() {
+            continue;
+        }
+        counts.push(next_count(store, rule_sets_key(id))?);
+        if store.records(&ratings_of(id), "", RULE_SETS)?.len() >= RULE_SETS {
+            return Ok(None);
         }
     }
-    Ok(true)
+    Ok(Some(counts))
 }
 
 /// The records that the settling of a game changes, besides the mark that it is unsettled.
@@ -491,7 +500,35 @@ fn rating_changes(
 mod tests {
     use tokio::sync::broadcast;
 
-    use super::{Duration, Instant, next_ended};
+    use super::*;
+    use crate::server::store::{Temporary, open};
+
+    /// Two nodes settle games of a player who has room for one more rule set.
+    #[test]
+    fn two_nodes_at_once_keep_to_the_limit_of_rule_sets() {
+        let name = format!("rulemate-rule-sets-{}", std::process::id());
+        let file = Temporary(std::env::temp_dir().join(name));
+        let url = file.0.to_str().unwrap();
+        let (mut one, mut two) = (open(url).unwrap(), open(url).unwrap());
+        let players = ["ann".to_owned(), "ben".to_owned()];
+        let kept = |at: usize| {
+            let key = rating_key("ann", &format!("rules{at}"));
+            Change { key, from: None, to: Some(String::new()) }
+        };
+        assert!(one.change(&(1..RULE_SETS).map(kept).collect::<Vec<_>>()).unwrap());
+        let settled = |store: &mut dyn Store, game: &str| {
+            let rules = RatedRules::named(game.to_owned());
+            let mut changes = room(store, &players, &rules).unwrap().unwrap();
+            let outcome = Outcomes::WIN;
+            changes.extend(rating_changes(store, game, &rules, &players, outcome, 1).unwrap());
+            changes
+        };
+        let (chess, atomic) = (settled(one.as_mut(), "chess"), settled(two.as_mut(), "atomic"));
+        assert!(one.change(&chess).unwrap());
+        assert!(!two.change(&atomic).unwrap(), "it has to count again");
+        let rules = RatedRules::named("atomic".to_owned());
+        assert_eq!(room(two.as_mut(), &players, &rules).unwrap(), None);
+    }
 
     /// However often games end on a node, it looks for unsettled ones when the interval is over.
     #[tokio::test]

@@ -78,37 +78,42 @@ impl Host {
     /// A game as PGN.
     ///
     /// # Errors
-    /// As [`Host::log`] and [`Host::fen_of_facts`], or the game has more than two sides.
+    /// As [`Host::log`] and [`Host::start_of_facts`], or the game has more than two sides.
     pub(super) async fn pgn(self: &Arc<Self>, id: &str) -> Result<String, Problem> {
         let mut log = self.log(id).await?;
         if let Some(LogEntry { event: Event::Created(setup), .. }) = log.first_mut()
             && let Some(facts) = setup.facts.take()
         {
             let Setup { rules, game, presets, .. } = &*setup;
-            setup.fen = Some(self.fen_of_facts(rules, game, presets, facts).await?);
+            let (fen, active) = self.start_of_facts(rules, game, presets, facts).await?;
+            setup.fen = Some(fen);
+            let switched = |presets| Event::PresetsChanged { by: 0, presets, id: None };
+            let switch = active.map(|it| LogEntry { event: switched(it), ..log[0].clone() });
+            log.splice(1..1, switch);
         }
         pgn(id, &log)
     }
 
-    /// The FEN of a start that is given as facts, which PGN cannot state.
+    /// A start that is given as facts, which PGN cannot state: its FEN, and the presets that are active there if they are
+    /// not those that the game begins with.
     ///
     /// # Errors
     /// The rules cannot be loaded, or the facts are not a position of the game.
-    pub(super) async fn fen_of_facts(
+    pub(super) async fn start_of_facts(
         self: &Arc<Self>,
         rules: &str,
         game: &str,
         presets: &[String],
         facts: String,
-    ) -> Result<String, Problem> {
-        self.know_rules(rules).await?;
-        let ruleset = self.ruleset(rules, game, presets).await?;
-        let catalogue = self.catalogue_of(rules)?;
-        let fen = move || {
+    ) -> Result<(String, Option<Vec<String>>), Problem> {
+        let (ruleset, catalogue) = self.rules_of(rules, game, presets).await?;
+        let look = move || {
             let mut board = start(&ruleset, catalogue, None, Some(&facts))?;
-            Ok(board.game_mut().fen())
+            let game = board.game_mut();
+            let active = (!ruleset.governs(game)).then(|| game.rule_names().to_vec());
+            Ok((game.fen(), active))
         };
-        self.pool.run(self.slow_lane(rules), fen).await?
+        self.pool.run(self.slow_lane(rules), look).await?
     }
 
     /// The log of a game.

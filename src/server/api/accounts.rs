@@ -20,7 +20,7 @@ use crate::server::accounts::{
 use crate::server::core::{TokenHash, constant_time_eq};
 use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
-use crate::server::moderation::{self, REPORT_LENGTH, REPORTS, Report};
+use crate::server::moderation::{REPORT_LENGTH, Report, reporting};
 use crate::server::pool::{Lane, failed};
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
@@ -260,22 +260,25 @@ async fn log_out(web: Web, account: Account, Path(device): Path<String>) -> Repl
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct OwnGames {
-    /// Only games in this state.
+    /// Only games in this state: of the last 1,000 that there are before `before`.
     state: Option<GameState>,
+    /// The maximum number of games in the answer: 100 if absent, 1 to 100.
+    limit: Option<usize>,
+    /// Only games that were joined before this one: the id of the last one of the page before.
+    before: Option<String>,
 }
 
 /// The games that your account has a seat in, the newest first; any of its devices can play them.
 #[utoipa::path(get, path = "/api/v1/account/games", operation_id = "own_games", security(("account" = [])), params(OwnGames), responses(
-    (status = 200, description = "Those of the last 100 games that match", body = Vec<Summary>),
+    (status = 200, description = "Those that were joined last; without `state`, a page that is not full is the last one", body = Vec<Summary>),
 ))]
 async fn games(
     web: Web,
     account: Account,
-    Query(OwnGames { state }): Query<OwnGames>,
+    Query(OwnGames { state, limit, before }): Query<OwnGames>,
 ) -> Reply<Vec<Summary>> {
-    let mut games = web.games_of(&account.id(), GAMES).await?;
-    games.retain(|it| state.is_none_or(|state| it.state == state));
-    Ok(Json(games))
+    let limit = limit.unwrap_or(GAMES).clamp(1, GAMES);
+    Ok(Json(web.games_of(&account.id(), state, before, limit).await?))
 }
 
 /// A player to block.
@@ -360,24 +363,14 @@ async fn report(
         let hash = blake3::hash(format!("{id} {network}").as_bytes()).to_hex();
         format!("~{}", &hash.as_str()[..12])
     });
-    let key = format!("{}{id} {who}", moderation::KEY);
     let report = Report { game: String::new(), at: web.host.now(), by, text };
-    let to = serde_json::to_string(&report).ok();
     let keep = move |store: &mut dyn Store| {
         if store.summary(&id)?.is_none() {
             return Err(Problem::no_game(&id));
         }
-        let from = store.record(&key)?;
-        if from.is_none() && store.records(moderation::KEY, "", REPORTS)?.len() >= REPORTS {
-            let message = "too many reports wait to be read: write to those who run the server";
-            let status = StatusCode::SERVICE_UNAVAILABLE;
-            return Err(Problem::new(status, "too_many_reports", message));
-        }
-        // If another report of the same client was faster, that one stays.
-        store.change(&[Change { key, from, to }])?;
-        Ok(Json(Reported { ok: true }))
+        Ok((Json(Reported { ok: true }), reporting(store, &id, &who, &report)?))
     };
-    web.host.reads().request(keep).await
+    web.host.reads().edit(Problem::unavailable, keep).await
 }
 
 /// The public view of an account.

@@ -83,21 +83,18 @@ fn presets(catalogue: &Catalogue) -> Vec<Value> {
 async fn check_presets(web: Web, caller: Caller, Body(wanted): Body<Combination>) -> Reply<Value> {
     web.admit(&caller, Cost::Compiling)?;
     let hash = wanted.rules.unwrap_or_else(|| web.host.library.own_hash());
-    web.host.know_rules(&hash).await?;
     let added: &[String] = if wanted.exactly { &[] } else { &wanted.presets };
-    let ruleset = web.host.ruleset(&hash, &wanted.game, added).await?;
-    let catalogue = web.host.library.catalogue(&hash);
+    let (ruleset, catalogue) = web.host.rules_of(&hash, &wanted.game, added).await?;
     let sides = ruleset.sides();
     let look = move || -> Reply<Value> {
         let facts = wanted.facts.as_ref().map(ToString::to_string);
-        let game = match (&facts, &catalogue) {
-            (Some(facts), Some(it)) => it.resume_text(&ruleset, facts).map(|it| it.1),
-            (Some(facts), None) => ruleset.resume_text(facts),
-            (None, _) => ruleset.start(wanted.fen.as_deref()),
+        let game = match &facts {
+            Some(facts) => catalogue.resume_text(&ruleset, facts).map(|it| it.1),
+            None => ruleset.start(wanted.fen.as_deref()),
         };
         let mut game = game.map_err(|it| Problem::unprocessable("bad_position", it.to_string()))?;
-        if let Some(it) = catalogue.filter(|_| wanted.exactly) {
-            let set = it.set_active(&ruleset, &mut game, &wanted.presets);
+        if wanted.exactly {
+            let set = catalogue.set_active(&ruleset, &mut game, &wanted.presets);
             set.map_err(|it| Problem::unprocessable("rules_refuse", it.to_string()))?;
         }
         let diagrams = wanted.diagrams.then(|| ruleset.diagrams());

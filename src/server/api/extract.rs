@@ -53,6 +53,14 @@ fn body_problem(rejection: &BytesRejection) -> Problem {
     Problem::bad("bad_body", "the body could not be read")
 }
 
+/// Parts of axum's sentences on queries, in words that name the fix.
+const PLAIN: [(&str, &str); 4] = [
+    ("Failed to deserialize query string", "the query"),
+    ("invalid digit found in string", "expected a whole number, 0 or more"),
+    ("cannot parse integer from empty string", "expected a whole number, 0 or more"),
+    ("number too large to fit in target type", "the number is too large"),
+];
+
 /// The query of a URL.
 #[derive(Debug)]
 pub(super) struct Query<T>(pub(super) T);
@@ -63,8 +71,8 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Problem> {
         let read = axum::extract::Query::<T>::try_from_uri(&parts.uri);
         let bad = |it: QueryRejection| {
-            let text = it.body_text().replace("Failed to deserialize query string", "the query");
-            Problem::bad("bad_query", text)
+            let plain = |text: String, (from, to): &(&str, &str)| text.replace(from, to);
+            Problem::bad("bad_query", PLAIN.iter().fold(it.body_text(), plain))
         };
         Ok(Self(read.map_err(bad)?.0))
     }

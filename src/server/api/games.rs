@@ -5,6 +5,7 @@ use axum::extract::Path;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -197,9 +198,7 @@ async fn from_pgn(web: &Web, text: String, new: &mut NewGame) -> Result<Import, 
 /// The names of the sides of a game that is not created yet.
 async fn sides(web: &Web, setup: &Setup) -> Result<Vec<String>, Problem> {
     let Setup { rules, game, presets, .. } = setup;
-    web.host.know_rules(rules).await?;
-    let ruleset = web.host.ruleset(rules, game, presets).await?;
-    Ok(ruleset.sides())
+    Ok(web.host.rules_of(rules, game, presets).await?.0.sides())
 }
 
 /// The sides that a `seat` parameter means.
@@ -279,12 +278,7 @@ async fn join(
     }
     let side = match &joining.seat {
         None => None,
-        Some(name) => {
-            let state = web.host.state(&id, None, None, Lines::Last(0)).await?;
-            let names: Vec<String> =
-                serde_json::from_value(state["sides"].clone()).unwrap_or_default();
-            Some(side_named(&names, name, "")?)
-        }
+        Some(name) => Some(side_named(&listed(&web, &id, "sides").await?, name, "")?),
     };
     let (seat, token) = seat_of(account, joining.name)?;
     let input = Input::Join { side, name: seat.name, token: seat.token, rated: joining.rated };
@@ -298,17 +292,21 @@ pub(in crate::server) async fn may_join(
     account: &Account,
     id: &str,
 ) -> Result<(), Problem> {
-    let state = web.host.state(id, None, None, Lines::Last(0)).await?;
-    let others: Vec<Option<String>> =
-        serde_json::from_value(state["accounts"].clone()).unwrap_or_default();
+    let others: Vec<Option<String>> = listed(web, id, "accounts").await?;
     web.may_play_with(account, others.into_iter().flatten().collect()).await
+}
+
+/// A list in the state of a game, by its name there.
+async fn listed<T: DeserializeOwned>(web: &Web, id: &str, name: &str) -> Result<Vec<T>, Problem> {
+    let mut state = web.host.state(id, None, None, Lines::Last(0)).await?;
+    Ok(serde_json::from_value(state[name].take()).unwrap_or_default())
 }
 
 /// Plays an action. The answer is sent when it is durable.
 #[utoipa::path(post, path = "/api/v1/games/{id}/moves", params(("id" = String, Path, description = "The game")), request_body = Moving, security(("seat" = [])), responses(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
-    (status = 401, description = "The token is not that of a seat of the game", body = Problem),
-    (status = 403, description = "The seat may not do that, or not now", body = Problem),
+    (status = 401, description = "No token was sent, or that of an account which is gone", body = Problem),
+    (status = 403, description = "The token is not that of a seat of the game, or the seat may not do that, or not now", body = Problem),
     (status = 409, description = "Made for another ply (`ply` says which it is), or the game is over", body = Problem),
     (status = 422, description = "Not legal; `because` explains why, `reason` is the rules' name for that", body = Problem),
 ))]
@@ -327,8 +325,8 @@ async fn play(
 /// or agree), `decline` (an offer), `rematch`, `chat`, `hush` (switches the chat off, for good).
 #[utoipa::path(post, path = "/api/v1/games/{id}/{act}", params(("id" = String, Path, description = "The game"), ("act" = String, Path, description = "What is done")), request_body = Acting, security(("seat" = [])), responses(
     (status = 200, description = "It is stored: the number of the event, and its result", body = Answer),
-    (status = 401, description = "The token is not that of a seat of the game", body = Problem),
-    (status = 403, description = "The seat may not do that, or not now", body = Problem),
+    (status = 401, description = "No token was sent, or that of an account which is gone", body = Problem),
+    (status = 403, description = "The token is not that of a seat of the game, or the seat may not do that, or not now", body = Problem),
     (status = 404, description = "There is no such game, or no such act", body = Problem),
     (status = 409, description = "There is nothing to answer, or the game is over", body = Problem),
     (status = 422, description = "A field is missing or not valid", body = Problem),

@@ -18,6 +18,7 @@ use utoipa_axum::routes;
 use super::extract::Body;
 use super::guard::Caller;
 use super::{Reply, USUAL_GAME};
+use crate::presets::switch_comment;
 use crate::server::accounts::Account;
 use crate::server::begin::start;
 use crate::server::board::Board;
@@ -106,9 +107,7 @@ impl Host {
         study: &Study,
         path: Vec<String>,
     ) -> Result<(Board, Vec<Played>), Problem> {
-        self.know_rules(&study.rules).await?;
-        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
-        let catalogue = self.catalogue_of(&study.rules)?;
+        let (ruleset, catalogue) = self.rules_of(&study.rules, &study.game, &study.presets).await?;
         let (fen, facts) = (study.fen.clone(), study.facts.clone());
         let requests = 1 + path.len();
         let lane = self.slow_lane(&study.rules);
@@ -117,8 +116,7 @@ impl Host {
             let played: Result<_, _> = path.iter().map(|uci| board.play(uci)).collect();
             Ok::<_, Problem>((board, played.map_err(Refusal::Illegal)?))
         };
-        let (replayed, ran_out) = self.pool.run_with_budget(lane, requests, replay).await?;
-        ran_out.map_or(replayed, Err)
+        self.pool.attempt(lane, requests, replay).await
     }
 
     /// Adds the moves and comments of a PGN to a study.
@@ -127,8 +125,7 @@ impl Host {
         mut study: Study,
         outline: Outline,
     ) -> Result<Study, Problem> {
-        let ruleset = self.ruleset(&study.rules, &study.game, &study.presets).await?;
-        let catalogue = self.catalogue_of(&study.rules)?;
+        let (ruleset, catalogue) = self.rules_of(&study.rules, &study.game, &study.presets).await?;
         let lane = self.slow_lane(&study.rules);
         // The moves that lead to a variation are played again for it.
         let requests = 1 + 2 * outline.turns();
@@ -137,8 +134,7 @@ impl Host {
             outline.add_to(&mut study, &mut board)?;
             Ok(study)
         };
-        let (filled, ran_out) = self.pool.run_with_budget(lane, requests, add_to).await?;
-        ran_out.map_or(filled, Err)
+        self.pool.attempt(lane, requests, add_to).await
     }
 }
 
@@ -312,7 +308,12 @@ async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Problem> {
     let mut study = study(&web, &id).await?;
     if let Some(facts) = study.facts.take() {
         let Study { rules, game, presets, .. } = &study;
-        study.fen = Some(web.host.fen_of_facts(rules, game, presets, facts).await?);
+        let (fen, active) = web.host.start_of_facts(rules, game, presets, facts).await?;
+        study.fen = Some(fen);
+        if let Some(presets) = active {
+            let comment = format!("{} {}", switch_comment(&presets), study.comment);
+            study.comment = comment.trim_end().to_owned();
+        }
     }
     Ok(super::games::pgn(&id, study_pgn::write(&study)?))
 }
@@ -324,17 +325,16 @@ async fn pgn(web: Web, Path(id): Path<String>) -> Result<Response, Problem> {
 ))]
 async fn remove(web: Web, account: Account, Path(id): Path<String>) -> Reply<Value> {
     let remove = move |store: &mut dyn Store| {
-        let (text, study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
-        check_owner(&study, &account)?;
+        let (text, study) = own(store, &id, &account)?;
         let list = list_key(&study.owner, &id);
         let listed = store.record(&list)?;
-        let gone = [
+        let gone = vec![
             Change { key: key(&id), from: Some(text), to: None },
             Change { key: list, from: listed, to: None },
         ];
-        if store.change(&gone)? { Ok(Json(json!({ "study": id }))) } else { Err(busy()) }
+        Ok((Json(json!({ "study": id })), gone))
     };
-    web.host.reads().request(remove).await
+    web.host.reads().edit(busy, remove).await
 }
 
 /// The position after an action of a study, or its start position for 0.
@@ -489,13 +489,19 @@ async fn change<T: Send + 'static>(
     edit: impl Fn(&mut Study) -> Result<T, Problem> + Send + 'static,
 ) -> Result<(Study, T), Problem> {
     let change = move |store: &mut dyn Store| {
-        let (before, mut study) = read(store, &id)?.ok_or_else(|| no_study(&id))?;
-        check_owner(&study, &account)?;
+        let (before, mut study) = own(store, &id, &account)?;
         let done = edit(&mut study)?;
         let to = Some(study.text()?);
         Ok(((study, done), vec![Change { key: key(&id), from: Some(before), to }]))
     };
     web.host.reads().edit(busy, change).await
+}
+
+/// The study of that id as the store has it, and what it says, if the account owns it.
+fn own(store: &mut dyn Store, id: &str, account: &Account) -> Result<(String, Study), Problem> {
+    let found = read(store, id)?.ok_or_else(|| no_study(id))?;
+    check_owner(&found.1, account)?;
+    Ok(found)
 }
 
 fn check_owner(study: &Study, account: &Account) -> Result<(), Problem> {

@@ -35,6 +35,9 @@ impl FromRequestParts<Web> for Account {
     }
 }
 
+/// The code of the problem that an account is closed.
+pub(super) const CLOSED: &str = "account_closed";
+
 /// The account of a name, or the problem that there is none, or that it is closed.
 pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
     let name = name.to_owned();
@@ -42,7 +45,7 @@ pub(super) async fn find(web: &Web, name: &str) -> Result<Account, Problem> {
         let account = by_name(store, &name)?.ok_or_else(|| no_user(&name))?;
         if is_closed(store, &account.id())? {
             let message = format!("the account {} is closed", account.name);
-            return Err(Problem::conflict("account_closed", message));
+            return Err(Problem::conflict(CLOSED, message));
         }
         Ok(Account(account))
     };

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::account::{Account, find};
+use super::account::{Account, CLOSED, find};
 use super::challenges::Challenge;
 use super::terms::Terms;
 use super::words::{color, color_of, fields};
@@ -132,9 +132,16 @@ async fn accepted(web: Web, id: String, wanted: Wanted, account: Account) -> Rep
         Ok(challenge) => challenge,
         Err(none) => return take_seat(&web, &id, wanted, account, none).await,
     };
-    // The game has the challenge's id, as clients expect.
-    let options = challenge.options(web.host.library.own_hash());
-    if let Err(problem) = web.host.create_as(&id, options).await {
+    let made = match find(&web, &challenge.from.name).await {
+        Err(problem) if problem.code == CLOSED => {
+            web.challenges.notify_players(&challenge, "challengeCanceled");
+            return Err(problem.into());
+        }
+        Err(problem) => Err(problem),
+        // The game has the challenge's id, as clients expect.
+        Ok(_) => web.host.create_as(&id, challenge.options(web.host.library.own_hash())).await,
+    };
+    if let Err(problem) = made {
         // The challenge can be accepted later, when the obstacle is gone.
         lock(&web.challenges.waiting).insert(id, challenge);
         return Err(problem.into());

@@ -1,15 +1,16 @@
 //! One game in lichess' form.
 
 use axum::body::Bytes;
-use axum::extract::Path;
+use axum::extract::{Path, Query};
 use axum::http::header;
 use axum::response::Response;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::account::{Account, title};
 use super::challenges::{Listener, line};
 use super::stream::lines;
-use super::words::{color_of, form, speed, variant};
+use super::words::{color_of, form, is_true, speed, variant};
 use super::{LichessProblem, Reply, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};
@@ -184,17 +185,43 @@ fn status(result: &Value) -> &'static str {
     }
 }
 
-async fn step(web: &Web, id: &str, account: Account, act: Act) -> Reply {
+async fn step(web: &Web, id: &str, account: &Account, act: Act) -> Reply {
     web.host.step(id, Input::act(account.token.clone(), act)).await?;
     Ok(ok())
+}
+
+/// The query of a request to move.
+#[derive(Debug, Deserialize)]
+pub(super) struct Offering {
+    /// Whether a draw is offered with the move; or accepted in its place, if the other side has offered one.
+    #[serde(rename = "offeringDraw")]
+    draw: Option<String>,
 }
 
 pub(super) async fn play(
     web: Web,
     Path((id, uci)): Path<(String, String)>,
+    Query(Offering { draw }): Query<Offering>,
     account: Account,
 ) -> Reply {
-    step(&web, &id, account, Act::Move { uci, expected_ply: None }).await
+    let offers = draw.is_some_and(|it| is_true(&it));
+    if offers && is_offered(&web, &id, &account).await? {
+        return step(&web, &id, &account, Act::Draw).await;
+    }
+    let played = step(&web, &id, &account, Act::Move { uci, expected_ply: None }).await?;
+    if offers {
+        // The move stands even if no draw can be offered, since the game is over.
+        let _ = step(&web, &id, &account, Act::Draw).await;
+    }
+    Ok(played)
+}
+
+/// Whether it is the account's turn, and another side has offered a draw.
+async fn is_offered(web: &Web, id: &str, account: &Account) -> Result<bool, Problem> {
+    let state = web.host.state(id, Some(account.token.clone()), None, Lines::Last(0)).await?;
+    let (turn, offer) = (&state["turn"], &state["offers"]["draw"]);
+    let is_own_turn = state["you"].as_array().is_some_and(|it| it.contains(turn));
+    Ok(is_own_turn && !offer.is_null() && offer != turn && offer[0] != *turn)
 }
 
 pub(super) async fn act(
@@ -208,12 +235,17 @@ pub(super) async fn act(
         "abort" => Act::Abort,
         "claim-draw" => Act::Claim,
         "chat" => {
-            let said = chat_text(&body).filter(|it| !it.trim().is_empty());
-            Act::Say(said.ok_or_else(|| Problem::bad("missing_field", "chat needs `text`"))?)
+            let said = chat_field(&body, "text").filter(|it| !it.trim().is_empty());
+            let said = said.ok_or_else(|| Problem::bad("missing_field", "chat needs `text`"))?;
+            if chat_field(&body, "room").as_deref() == Some("spectator") {
+                // There is no room that the players do not read: it is not for them.
+                return Ok(ok());
+            }
+            Act::Say(said)
         }
         _ => return Err(unknown().into()),
     };
-    step(&web, &id, account, act).await
+    step(&web, &id, &account, act).await
 }
 
 pub(super) async fn answer(
@@ -229,19 +261,19 @@ pub(super) async fn answer(
         ("takeback", false) => Act::Decline(OfferKind::Takeback),
         _ => return Err(unknown().into()),
     };
-    step(&web, &id, account, act).await
+    step(&web, &id, &account, act).await
 }
 
 fn unknown() -> Problem {
     Problem::not_found("no_such_act", "there is nothing at this address")
 }
 
-/// The text of a chat message, from JSON or from a form.
-fn chat_text(body: &Bytes) -> Option<String> {
+/// A field of a chat message, from JSON or from a form.
+fn chat_field(body: &Bytes, name: &str) -> Option<String> {
     if let Ok(value) = serde_json::from_slice::<Value>(body) {
-        return value["text"].as_str().map(str::to_owned);
+        return value[name].as_str().map(str::to_owned);
     }
-    form(body)?.into_iter().find(|it| it.0 == "text").map(|it| it.1)
+    form(body)?.into_iter().find(|it| it.0 == name).map(|it| it.1)
 }
 
 pub(super) async fn export(

@@ -24,10 +24,11 @@ use crate::server::api::guard::Caller;
 use crate::server::library::lock;
 use crate::server::live::command::Lines;
 use crate::server::problem::Problem;
-use crate::server::store::GameState;
+use crate::server::store::{GameState, Summary};
 use crate::server::web::Web;
 
-/// Time without a line after which an empty one is sent; also how often logged-out devices are looked for.
+/// Time without a line after which an empty one is sent; also how often a stream of events looks whether its device is
+/// logged out, and for games of other nodes.
 const SILENCE: Duration = Duration::from_secs(7);
 /// Maximum number of lines that wait to be read by one client.
 const BACKLOG: usize = 64;
@@ -109,9 +110,17 @@ pub(super) async fn events(
                     Err(RecvError::Lagged(_)) => {}
                     Err(RecvError::Closed) => return,
                 },
-                _ = checks.tick() => if is_logged_out(&web, &account).await {
-                    challenges.unlisten(&user, &own);
-                    return;
+                _ = checks.tick() => {
+                    if is_logged_out(&web, &account).await {
+                        challenges.unlisten(&user, &own);
+                        return;
+                    }
+                    // What begins and ends on other nodes is announced there alone.
+                    if web.host.cluster().is_some()
+                        && let Ok(stored) = stored_games(&web, &user).await
+                    {
+                        challenges.under_way(&user, stored);
+                    }
                 },
             }
         }
@@ -129,18 +138,12 @@ async fn is_logged_out(web: &Web, account: &Account) -> bool {
 /// The games in the store that an account plays; none for accounts of earlier versions. Games that are over are no longer
 /// held for it.
 async fn stored_games(web: &Web, user: &str) -> Result<Vec<Playing>, Problem> {
-    let mut playing = Vec::new();
-    for game in web.games_of(user, GAMES).await? {
-        match game.state {
-            GameState::Over => web.challenges.end(&game.id, user),
-            GameState::Playing => {
-                let seats = seats_of(user, &game.accounts);
-                playing.extend(seats.first().map(|it| (game.id, it.1)));
-            }
-            GameState::Waiting => {}
-        }
+    for game in web.games_of(user, Some(GameState::Over), None, GAMES).await? {
+        web.challenges.end(&game.id, user);
     }
-    Ok(playing)
+    let playing = web.games_of(user, Some(GameState::Playing), None, GAMES).await?.into_iter();
+    let seat = |it: Summary| Some((it.id, seats_of(user, &it.accounts).first()?.1));
+    Ok(playing.filter_map(seat).collect())
 }
 
 /// The account once for each side that it plays, with the colour. `accounts` has the accounts of the sides.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::words::{number, speed, text, time_control, variant};
+use super::words::{is_true, number, speed, text, time_control, variant};
 use crate::server::core::{Control, Seat, Setup};
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
@@ -43,7 +43,7 @@ impl Terms {
         let clock = clock(fields).map_err(|it| Problem::unprocessable("bad_clock", it))?;
         let rated = match fields.get("rated") {
             Some(Value::Bool(it)) => *it,
-            other => other.and_then(Value::as_str) == Some("true"),
+            other => other.and_then(Value::as_str).is_some_and(is_true),
         };
         let sides = ruleset.sides().len();
         if rated && (fen.is_some() || sides != 2) {

@@ -77,6 +77,11 @@ pub(super) fn number(fields: &Map<String, Value>, key: &str) -> Option<u64> {
     }
 }
 
+/// Whether a field or a parameter says yes. Programs in Python may write `True`.
+pub(super) fn is_true(text: &str) -> bool {
+    text.eq_ignore_ascii_case("true")
+}
+
 /// The colour of a side.
 pub(super) fn color_of(side: usize) -> &'static str {
     if side == 0 { "white" } else { "black" }

@@ -106,12 +106,19 @@ function blocking(account, id, blocks) {
   return h("p", {}, h("button", { class: "quiet", onclick: turn }, isOn ? "Play with this player again" : "Block this player"), isOn ? " You do not play with this player." : null);
 }
 
+/** One's last games, and those under way that are older. */
+async function ownGames({ token }) {
+  const [last, playing] = await Promise.all(["", "?state=playing"].map((which) => get(`/account/games${which}`, token)));
+  const known = new Set(last.map((it) => it.id));
+  return [...last, ...playing.filter((it) => !known.has(it.id))];
+}
+
 /** A player's page; one's own has devices, codes and games, too. */
 export async function showUser(main, name) {
   const account = myAccount();
   const isMine = account?.name.toLowerCase() === name.toLowerCase();
   const [player, catalogue, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
-    isMine ? get("/account", account.token) : null, isMine ? get("/account/games", account.token) : [], account && !isMine ? get("/account/blocks", account.token) : null,
+    isMine ? get("/account", account.token) : null, isMine ? ownGames(account) : [], account && !isMine ? get("/account/blocks", account.token) : null,
     isMine ? get("/studies", account.token) : []]);
   const titled = (game, ...presets) => `${titleOf(catalogue, game)}${presets.length ? ` with ${presets.map((it) => spokenBy(catalogue, it)).join(", ")}` : ""}`;
   notice(`${player.name} – Rulemate`, false);

@@ -239,6 +239,46 @@ pub trait Store: Send {
         self.once()?.pairs(sql, &[Text(prefix), Text(&end), Text(after), limit])
     }
 
+    /// The games in this state, if one is given, in which an account has a seat, the last joined first; only those joined
+    /// before the game `before`, if it is given. `limit` at most, from the last `examined` seats. The keys of the records
+    /// of seats are `prefix`, 16 digits, a space and the game's id.
+    ///
+    /// # Errors
+    /// The store cannot be reached, or a summary is not what was written.
+    fn seated(
+        &mut self,
+        prefix: &str,
+        state: Option<GameState>,
+        before: Option<&str>,
+        examined: usize,
+        limit: usize,
+    ) -> Result<Vec<Summary>, StoreError> {
+        let mut tables = self.once()?;
+        let sql = format!(
+            "SELECT games.id, games.summary
+             FROM (SELECT key FROM records WHERE key >= ?1 AND key < ?2
+                     AND (CAST(?6 AS TEXT) IS NULL OR key >
+                         (SELECT min(key) FROM records WHERE key >= ?1 AND key < ?2
+                            AND substr(key, length(?1) + 18) = ?6))
+                   ORDER BY key LIMIT ?4) AS seats
+             JOIN games ON games.id = substr(seats.key, length(?1) + 18){}
+             WHERE CAST(?3 AS TEXT) IS NULL OR games.state = ?3
+             ORDER BY seats.key LIMIT ?5",
+            tables.as_id()
+        );
+        let (end, state) = (after_all(prefix), Name(state.map(GameState::word)));
+        let [examined, limit] = [examined, limit].map(|it| Int(int(it as u64)));
+        let values = [Text(prefix), Text(&end), state, examined, limit, Name(before)];
+        let mut found: Vec<Summary> = Vec::new();
+        for (game, text) in tables.pairs(&sql, &values)? {
+            // An account may have several seats in a game.
+            if found.iter().all(|it| it.id != game) {
+                found.push(read_summary(&game, &text)?);
+            }
+        }
+        Ok(found)
+    }
+
     /// Makes all these changes durably; or returns false and makes none if a record does not have the
     /// expected value.
     fn change(&mut self, changes: &[Change]) -> Result<bool, StoreError> {

@@ -236,6 +236,10 @@ impl Tables for On<'_> {
         " FOR UPDATE"
     }
 
+    fn as_id(&self) -> &'static str {
+        " COLLATE \"default\""
+    }
+
     fn lock_owner(&mut self, owner: &str) -> Result<(), StoreError> {
         self.run("SELECT pg_advisory_xact_lock(hashtext(?1))", &[Text(owner)])?;
         Ok(())

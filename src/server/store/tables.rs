@@ -95,6 +95,12 @@ pub trait Tables {
         ""
     }
 
+    /// What follows a part of a key that is compared with an id: keys have an order of their own, but the index of games
+    /// has that of the database.
+    fn as_id(&self) -> &'static str {
+        ""
+    }
+
     /// Waits for other transactions that add to the rule sets of this owner.
     fn lock_owner(&mut self, _: &str) -> Result<(), StoreError> {
         Ok(())

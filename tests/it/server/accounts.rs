@@ -404,3 +404,38 @@ fn counted_once(url: &str) {
     assert_eq!(store.records("unrated ", "", 9).unwrap(), []);
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
 }
+
+/// A game of correspondence goes on while its player joins many others.
+#[test]
+fn a_game_under_way_is_found_behind_a_hundred_later_ones() {
+    hosted("older-games", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let options = json!({ "game": "1d-chess", "seat": "white" });
+        let (_, first) = server.post("/api/v1/games", &ann, options.clone()).await;
+        let id = first["id"].as_str().unwrap();
+        let join = format!("/api/v1/games/{id}/join");
+        assert_eq!(server.post(&join, "", json!({})).await.0, StatusCode::OK);
+        tokio::time::sleep(Duration::from_millis(2)).await;
+        for _ in 0..100 {
+            server.post("/api/v1/games", &ann, options.clone()).await;
+        }
+        let listed = async |which: &str| {
+            let path = format!("/api/v1/account/games{which}");
+            let (_, games) = ask(server, "GET", &path, &ann).await;
+            let ids = games.as_array().unwrap().iter().map(|it| it["id"].clone());
+            ids.collect::<Vec<Value>>()
+        };
+        let last = listed("").await;
+        assert!(last.len() == 100 && !last.contains(&json!(id)), "{last:?}");
+        assert_eq!(listed("?state=waiting").await, last);
+        assert_eq!(listed("?state=playing").await, [json!(id)]);
+        let oldest = last[99].as_str().unwrap();
+        assert_eq!(listed(&format!("?before={oldest}")).await, [json!(id)]);
+        assert_eq!(listed(&format!("?before={id}")).await, Vec::<Value>::new());
+        assert_eq!(listed("?before=nosuchgame").await, Vec::<Value>::new());
+        let tenth = last[9].as_str().unwrap();
+        assert_eq!(listed(&format!("?limit=5&before={tenth}")).await, last[10..15].to_vec());
+        let (_, playing) = ask(server, "GET", "/api/account/playing", &ann).await;
+        assert_eq!(playing["nowPlaying"][0]["gameId"], id, "{playing}");
+    });
+}

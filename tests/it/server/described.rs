@@ -82,6 +82,8 @@ fn answers_are_as_the_description_has_them() {
         let (_, told) = server.post("/api/v1/games", "", json!([])).await;
         let message = told["message"].as_str().unwrap();
         assert!(message.ends_with("expected an object at line 1 column 2"), "{message}");
+        let (_, told) = server.get("/api/v1/games?limit=-1").await;
+        assert_eq!(told["message"], "the query: limit: expected a whole number, 0 or more");
         // A request that cannot be read is refused at any address.
         let lines = responses("/api/v1/games/{id}/lines");
         assert!(lines["default"]["content"]["application/json"].is_object(), "{lines}");

@@ -135,3 +135,34 @@ fn a_victory_is_not_claimed_as_a_draw_and_nothing_is_said_without_a_text() {
         assert_eq!(server.post(&at("claim-draw"), &ann, json!({})).await.0.as_u16(), 200);
     });
 }
+
+/// A draw is offered with a move, and accepted with one; what is said to spectators is not said to the other side.
+#[test]
+fn a_move_offers_a_draw_and_spectators_are_not_players() {
+    hosted("draw-by-move", Config::default(), async |server| {
+        let ((ann, _), (ben, _)) = (account(server, "ann").await, account(server, "ben").await);
+        let request =
+            Request::post("/api/challenge/ben").header("authorization", format!("Bearer {ann}"));
+        let terms = "color=white&rated=True&clock.limit=60";
+        let (_, asked) = server.send(request.body(terms.into()).unwrap()).await;
+        assert_eq!(asked["rated"], true, "{asked}");
+        let id = asked["id"].as_str().unwrap_or_else(|| panic!("{asked}"));
+        server.post(&format!("/api/challenge/{id}/accept"), &ben, json!({})).await;
+        let play = async |token: &str, rest: &str| {
+            let path = format!("/api/bot/game/{id}/move/{rest}");
+            let (status, told) = server.post(&path, token, json!({})).await;
+            assert_eq!(status.as_u16(), 200, "{rest}: {told}");
+            server.get(&format!("/api/v1/games/{id}")).await.1
+        };
+        assert_eq!(play(&ann, "e2e4?offeringDraw=false").await["offers"], json!({}));
+        let state = play(&ben, "e7e5?offeringDraw=True").await;
+        assert_eq!((&state["ply"], &state["offers"]["draw"]), (&json!(2), &json!(1)), "{state}");
+        let chat = format!("/api/bot/game/{id}/chat");
+        let aside = json!({ "room": "spectator", "text": "I am losing" });
+        assert_eq!(server.post(&chat, &ann, aside).await.0.as_u16(), 200);
+        let (_, log) = server.get(&format!("/api/v1/games/{id}/export?format=log")).await;
+        assert!(!log.as_str().unwrap().contains("losing"), "{log}");
+        let state = play(&ann, "g1f3?offeringDraw=true").await;
+        assert_eq!((&state["ply"], &state["result"]["reason"]), (&json!(2), &json!("agreement")));
+    });
+}

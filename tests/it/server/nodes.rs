@@ -3,6 +3,8 @@
 //! with leases, news between the nodes and real processes that are killed, where
 //! `RULEMATE_TEST_POSTGRES` names a database.
 
+use std::io::{BufRead, BufReader, Write};
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +12,7 @@ use axum::http::StatusCode;
 use futures_util::future::join_all;
 use rulemate::internals::server::Config;
 use rulemate::internals::server::store::{
-    Append, Claim, Conflict, Lease, Nodes, Postgres, Store, open,
+    Append, Change, Claim, Conflict, Lease, Nodes, Postgres, Store, open,
 };
 use serde_json::{Value, json};
 
@@ -104,6 +106,65 @@ fn two_servers_at_once_keep_to_the_limits_of_an_account() {
         one.stop();
         two.stop();
     });
+}
+
+/// The limits of what is blocked and reported: of one place that is left, requests to two servers at the same moment
+/// take one.
+fn the_last_place_is_taken_once(url: &str) {
+    const NAMES: [&str; 5] = ["ann", "ben", "cyd", "dan", "eve"];
+    let mut store = open(url).unwrap();
+    let mut fill = |prefix: &str, count: usize| {
+        let made = |at: usize| {
+            let key = format!("{prefix}{at}");
+            Change { key, from: None, to: Some(String::new()) }
+        };
+        assert!(store.change(&(0..count).map(made).collect::<Vec<_>>()).unwrap());
+    };
+    NAMES.iter().for_each(|it| fill(&format!("block {it} x"), 199));
+    fill("report x ", 999);
+    // PostgreSQL's client waits on a runtime of its own, which no task of another may do.
+    let (one, two) = (Server::on(url, Config::default()), Server::on(url, Config::default()));
+    run(async {
+        let others: Vec<String> = (0..6).map(|it| format!("other{it}")).collect();
+        let mut games = Vec::new();
+        for name in &others {
+            account(&one, name).await;
+            games.push(one.make(json!({ "game": "chess" })).await.0);
+        }
+        let server = |at: usize| if at.is_multiple_of(2) { &one } else { &two };
+        for name in NAMES {
+            let (token, _) = account(&one, name).await;
+            let token = token.as_str();
+            let block = |(at, other): (usize, &String)| {
+                let body = json!({ "name": other });
+                server(at).post("/api/v1/account/blocks", token, body)
+            };
+            let answers = join_all(others.iter().enumerate().map(block)).await;
+            let blocked = answers.iter().filter(|it| it.0 == StatusCode::OK).count();
+            assert_eq!(blocked, 1, "{name}: {answers:?}");
+        }
+        let report = async |at: usize, game: &String| {
+            let path = format!("/api/v1/games/{game}/report");
+            server(at).post(&path, "", json!({ "text": "rude" })).await
+        };
+        let answers = join_all(games.iter().enumerate().map(|it| report(it.0, it.1))).await;
+        let kept = answers.iter().filter(|it| it.0 == StatusCode::OK).count();
+        assert_eq!(kept, 1, "{answers:?}");
+    });
+    one.stop();
+    two.stop();
+    assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
+}
+
+#[test]
+fn the_last_place_in_a_file_is_taken_once() {
+    the_last_place_is_taken_once(&Folder::new("last-place").url());
+}
+
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn the_last_place_in_a_database_is_taken_once() {
+    the_last_place_is_taken_once(&test_database("lastplace"));
 }
 
 /// Games under way on a node that is killed: every acknowledged move is there, and every game goes
@@ -333,4 +394,33 @@ fn a_move_that_was_acknowledged_is_seen_at_every_node() {
             assert_eq!((status, &state["ply"]), (200, &json!(ply + 1)), "{state}");
         }
     }
+}
+
+/// A program that plays for an account hears of its games on another node than that which has them.
+#[test]
+#[ignore = "needs PostgreSQL: RULEMATE_TEST_POSTGRES"]
+fn a_stream_of_events_tells_of_games_on_another_node() {
+    let url = test_database("streams");
+    let (one, two) = (Process::start(&url, &[]), Process::start(&url, &[]));
+    let mut wire = Wire::to(&one.address).unwrap();
+    let mut account = |name: &str| {
+        let body = json!({ "name": name }).to_string();
+        let (_, made) = wire.ask("POST", "/api/v1/accounts", &body).unwrap();
+        format!("authorization: Bearer {}\r\n", made["token"].as_str().unwrap())
+    };
+    let (ann, ben) = (account("ann"), account("ben"));
+    let mut stream = TcpStream::connect(&two.address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let request = format!("GET /api/stream/event HTTP/1.1\r\nhost: localhost\r\n{ben}\r\n");
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut lines = BufReader::new(stream).lines();
+    let mut hears = |word: &str| lines.any(|it| it.unwrap().contains(word));
+    assert!(hears("x-ndjson"));
+    let made = json!({ "game": "chess", "seat": "white" }).to_string();
+    let (_, made) = wire.ask_with("POST", "/api/v1/games", &ann, &made).unwrap();
+    let path = format!("/api/v1/games/{}", made["id"].as_str().unwrap());
+    let (status, _) = wire.ask_with("POST", &format!("{path}/join"), &ben, "{}").unwrap();
+    assert!(status == 200 && hears("gameStart"));
+    let (status, _) = wire.ask_with("POST", &format!("{path}/resign"), &ann, "{}").unwrap();
+    assert!(status == 200 && hears("gameFinish"));
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use rulemate::internals::server::store::{Change, open};
-use rulemate::internals::server::{Config, settle_games};
+use rulemate::internals::server::{Config, close_account, settle_games};
 use serde_json::{Value, json};
 
 use super::accounts::{account, refused};
@@ -221,6 +221,41 @@ fn all_who_ask_at_once_are_paired_once() {
     let left = store.records("pair ", "", 20).unwrap();
     assert!(left.iter().all(|it| it.1.contains("\"is_met\":true")), "{left:?}");
     assert_eq!(store.check().unwrap().faults, Vec::<String>::new());
+}
+
+/// Requests of one account at the same moment, as by a click on two devices, leave it in one game that waits.
+#[test]
+fn an_account_that_asks_many_times_at_once_waits_in_one_game() {
+    hosted("pairing-once", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let terms = json!({});
+        let answers = join_all((0..8).map(|_| pair(server, &ann, &terms))).await;
+        let (_, listed) = server.get("/api/v1/games?state=waiting").await;
+        assert_eq!(listed.as_array().map(Vec::len), Some(1), "{listed}");
+        let waits = listed[0]["id"].as_str().unwrap().to_owned();
+        assert!(answers.iter().all(|it| *it == (waits.clone(), false)), "{answers:?}");
+        let (ben, _) = account(server, "ben").await;
+        assert_eq!(pair(server, &ben, &terms).await, (waits, true));
+    });
+}
+
+/// An account that is closed while it waits could never play.
+#[test]
+fn a_closed_account_neither_waits_nor_challenges() {
+    let folder = Folder::new("pairing-closed");
+    run(async {
+        let server = Server::start(&folder, Config::default());
+        let ((ann, _), (ben, _)) = (account(&server, "ann").await, account(&server, "ben").await);
+        let (waits, _) = pair(&server, &ann, &json!({})).await;
+        let (_, asked) = server.post("/api/challenge/ben", &ann, json!({})).await;
+        assert!(close_account(open(&folder.url()).unwrap().as_mut(), "ann").unwrap());
+        let (other, paired) = pair(&server, &ben, &json!({})).await;
+        assert!(!paired && other != waits);
+        let accept = format!("/api/challenge/{}/accept", asked["id"].as_str().unwrap());
+        let (status, told) = server.post(&accept, &ben, json!({})).await;
+        assert_eq!((status.as_u16(), &told["code"]), (400, &json!("account_closed")), "{told}");
+        server.stop();
+    });
 }
 
 /// An alias is the game itself, and a numbered start position has the ratings of its game: a win sets two accounts that are

@@ -209,6 +209,36 @@ fn pruning(store: &mut dyn Store) {
     // A node that had it in memory is told that it is gone.
     assert!(store.append(&[append("a", 4, &["late"])]).unwrap()[0].is_err());
     assert_eq!(store.append(&[append("a", 0, &["anew", "again"])]).unwrap(), [Ok(())]);
+    seats(store);
+}
+
+/// The games of an account are found by its seats, one after the other, in whatever state they are.
+fn seats(store: &mut dyn Store) {
+    let prefix = "seat eve ";
+    let seat = |number: usize, state: GameState| {
+        let game = format!("s{number}");
+        let at = |it: usize| format!("{prefix}{it:016x} {game}");
+        let mut made = append(&game, 0, &["x"]);
+        made.summary.state = state;
+        // The first one has both seats of its game.
+        made.empty_records = if number == 1 { vec![at(1), at(9)] } else { vec![at(number)] };
+        made
+    };
+    let (over, playing) = (GameState::Over, GameState::Playing);
+    let made = [seat(1, over), seat(2, playing), seat(3, over), seat(4, playing)];
+    assert!(store.append(&made).unwrap().iter().all(Result::is_ok));
+    let mut found = |state, before, examined, limit| {
+        let found = store.seated(prefix, state, before, examined, limit).unwrap();
+        found.into_iter().map(|it| it.id).collect::<Vec<_>>()
+    };
+    assert_eq!(found(None, None, 9, 9), ["s1", "s2", "s3", "s4"]);
+    assert_eq!(found(Some(playing), None, 9, 1), ["s2"]);
+    assert_eq!(found(Some(playing), Some("s2"), 9, 9), ["s4"]);
+    assert_eq!(found(Some(playing), None, 3, 9), ["s2"]);
+    assert_eq!(found(None, Some("s1"), 9, 2), ["s2", "s3"]);
+    for none in ["s9", "a\0"] {
+        assert!(found(None, Some(none), 9, 9).is_empty());
+    }
 }
 
 /// Records change as they are said to, all or none; marks come with their events or not at all.

@@ -270,6 +270,40 @@ fn what_began_from_facts_comes_back_from_its_pgn() {
     });
 }
 
+/// Facts say that a preset of the game's own is switched off, which no tag of PGN does.
+#[test]
+fn a_start_from_facts_without_a_preset_of_the_game_keeps_that_in_pgn() {
+    hosted("facts-switched", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (id, token) = server.make(json!({ "game": "crazyhouse", "seat": "both" })).await;
+        for _ in 0..2 {
+            let path = format!("/api/v1/games/{id}/presets");
+            let (status, told) = server.post(&path, &token, json!({ "presets": [] })).await;
+            assert_eq!(status, StatusCode::OK, "{told}");
+        }
+        let (_, facts) = server.get(&format!("/api/v1/games/{id}/export?format=facts")).await;
+        let made = json!({ "game": "crazyhouse", "seat": "both", "facts": facts });
+        let (id, token) = server.make(made).await;
+        for uci in ["e2e4", "d7d5", "e4d5"] {
+            assert_eq!(server.play(&id, &token, uci).await.0, StatusCode::OK);
+        }
+        let path = format!("/api/v1/games/{id}");
+        let (_, pgn) = server.get(&format!("{path}/export")).await;
+        assert!(pgn.as_str().unwrap().contains("{[%presets]} 1. e4"), "{pgn}");
+        let (copy, _) = server.make(json!({ "pgn": pgn, "seat": "both" })).await;
+        let (_, one) = server.get(&path).await;
+        let (_, two) = server.get(&format!("/api/v1/games/{copy}")).await;
+        for key in ["moves", "fen", "legal", "active"] {
+            assert_eq!(one[key], two[key], "{key}");
+        }
+        server.post(&format!("{path}/resign"), &token, json!({})).await;
+        let study = make(server, &ann, json!({ "of": id })).await;
+        let path = format!("/api/v1/studies/{}/pgn", study["id"].as_str().unwrap());
+        let (_, pgn) = server.get(&path).await;
+        assert!(pgn.as_str().unwrap().contains("{[%presets]} 1. e4"), "{pgn}");
+    });
+}
+
 #[test]
 fn a_study_is_made_of_a_pgn_and_a_bad_one_names_its_line() {
     hosted("study-pgn", Config::default(), async |server| {
