@@ -390,6 +390,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/othello-rules.dl", include_str!("modules/othello-rules.dl")),
     ("rules/modules/palace-drops.dl", include_str!("modules/palace-drops.dl")),
     ("rules/modules/palace.dl", include_str!("modules/palace.dl")),
+    ("rules/modules/perpetual-chase.dl", include_str!("modules/perpetual-chase.dl")),
     ("rules/modules/placing.dl", include_str!("modules/placing.dl")),
     ("rules/modules/plain-kings.dl", include_str!("modules/plain-kings.dl")),
     ("rules/modules/prisoners.dl", include_str!("modules/prisoners.dl")),

@@ -1,5 +1,5 @@
 //! Janggi, beyond the vectors of Fairy-Stockfish: games that end by two passes, by bikjang (the generals go on facing
-//! each other), by repetition or without captures, and what the FEN has of that. Results are those of pyffish 0.0.90.
+//! each other), by repetition, perpetual check or going to and fro, or without captures, and what the FEN has of that. Results are those of pyffish 0.0.90.
 
 use rulemate::internals::derive::explain::Limits;
 use rulemate::internals::game::Game;
@@ -43,22 +43,56 @@ fn repetition_and_moves_without_a_capture_end_a_game() {
         format!("rnba1abnr/4k4/1c5c1/p1p1p1p1p/9/9/P1P1P1P1P/1C5C1/4K4/RNBA1ABNR w - - {plies} 70")
     };
     let to_and_fro = "a1a2 a10a9 a2a1 a9a10";
-    for (game, times, plies, outcome) in [
-        ("janggi", 2, 99, "black_wins"),
-        ("janggi-traditional", 2, 99, "draw"),
-        ("janggi-modern", 3, 199, "black_wins"),
-        ("janggi-casual", 2, 99, "draw"),
+    let by_turns = "a1a2 a10a9 i1i2 i10i9 a2a1 a9a10 i2i1 i9i10";
+    for (game, cycle, times, plies, outcome) in [
+        ("janggi", to_and_fro, 2, 99, "black_wins"),
+        ("janggi-traditional", to_and_fro, 2, 99, "draw"),
+        ("janggi-modern", by_turns, 3, 199, "black_wins"),
+        ("janggi-casual", to_and_fro, 2, 99, "draw"),
     ] {
         let mut repeated = start(game, None);
         for _ in 0..times {
             assert_eq!(ended(&repeated), "-", "{game}");
-            play(&mut repeated, to_and_fro);
+            play(&mut repeated, cycle);
         }
         assert_eq!(ended(&repeated), outcome, "{game}");
         let mut counted = start(game, Some(&late(plies)));
         assert_eq!(ended(&counted), "-", "{game}");
         play(&mut counted, "e2e2");
         assert_eq!(ended(&counted), outcome, "{game}");
+    }
+}
+
+/// Perpetual check loses, whatever points say.
+#[test]
+fn perpetual_check_loses() {
+    let rook = "4k4/9/R8/9/9/9/9/9/9/3K5 w - - 0 1";
+    for name in ["janggi", "janggi-traditional", "janggi-casual"] {
+        let mut game = start(name, Some(rook));
+        play(&mut game, "a8a10 e10e9 a10a9 e9e10 a9a10 e10e9 a10a9 e9e10");
+        assert_eq!(ended(&game), "-", "{name}");
+        play(&mut game, "a9a10");
+        assert_eq!(ended(&game), "black_wins", "{name}");
+        assert_eq!(game.result().map(|it| &*it.reason), Some("perpetual_check"), "{name}");
+    }
+}
+
+/// In modern janggi a side loses by the fifth move to and fro with one piece, whatever the other side does meanwhile.
+/// Passing once before the last of them makes no difference, passing earlier does, and generals go as they like.
+#[test]
+fn going_to_and_fro_loses_in_modern_janggi() {
+    for (before, last, outcome) in [
+        ("a1a2 a10a9 a2a1 a9a10 a1a2 a10a9 a2a1 a9a10", "a1a2", "black_wins"),
+        ("a4b4 a10a9 a1a2 a9a10 a2a1 a10a9 a1a2 a9a10 a2a1", "a10a9", "white_wins"),
+        ("a4b4 a7b7 a1a2 a10a9 a2a1 a9a10 a1a2 a10a9 a2a1 a9a10 e2e2 i7h7", "a1a2", "black_wins"),
+        ("a4b4 a7b7 a1a2 a10a9 a2a1 a9a10 a1a2 a10a9 e2e2 i7h7 a2a1 i10i9 a1a2 i9i10", "a2a1", "-"),
+        ("e2e1 a10a9 e1e2 a9a10 e2e1 i10i9 e1e2 i9i10", "e2e1", "-"),
+    ] {
+        let mut game = start("janggi-modern", None);
+        play(&mut game, before);
+        assert_eq!(ended(&game), "-", "{before}");
+        play(&mut game, last);
+        assert_eq!(ended(&game), outcome, "{before} {last}");
     }
 }
 

@@ -88,3 +88,4 @@ mod verify;
 mod walls;
 mod watch;
 mod why;
+mod xiangqi;
