@@ -49,6 +49,7 @@ mod notation;
 mod names;
 mod numbers;
 mod opponent;
+mod options;
 mod pairs;
 mod perft;
 mod pockets;

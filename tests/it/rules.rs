@@ -62,8 +62,25 @@ fn family_of(text: &str) -> &str {
     named.map_or("chess", |it| it.trim_end_matches('"'))
 }
 
-/// It writes drops otherwise than shogi does, which is part of the package.
-pub(crate) const APART: &str = "rules/modules/palace-drops.dl";
+/// Modules that do not go with all others: the first writes drops otherwise than shogi does, and for those that only games
+/// include, of any kind, a program of all files has no room.
+pub(crate) const APART: [&str; 7] = [
+    "rules/modules/palace-drops.dl",
+    "rules/modules/chess-arrows.dl",
+    "rules/modules/lame-leaps.dl",
+    "rules/modules/passing.dl",
+    "rules/modules/rows.dl",
+    "rules/modules/short-slides.dl",
+    "rules/modules/territories.dl",
+];
+
+/// Those that games include, together.
+pub(crate) fn apart() -> Vec<Source> {
+    let mut sources = embedded_folder("rules/core");
+    sources.extend(embedded_folder("rules/chess"));
+    sources.extend(embedded_sources(&APART[1..]));
+    with_included(sources)
+}
 
 /// All files that go together: those of other families, and of games with a board of their own, do not. Games that
 /// declare nothing are left out, since a program has room for so many files only.
@@ -80,7 +97,7 @@ pub(crate) fn package() -> Vec<Source> {
     };
     let fits = |(path, text): &&(&str, &str)| {
         family_of(text) == "chess"
-            && *path != APART
+            && !APART.contains(path)
             && (!path.starts_with("rules/games/") || declares(text))
             && !has_board(text)
             && !is_of_points(text)
@@ -221,6 +238,13 @@ fn every_derived_relation_of_the_package_has_a_sentence() {
     let program = compiled(package());
     let silent = silent(&program);
     assert!(silent.is_empty(), "no sentence: {silent:?}");
+}
+
+/// A game may include them all: no two have one name.
+#[test]
+fn modules_that_stand_apart_go_together() {
+    let program = compiled(apart());
+    assert!(silent(&program).is_empty());
 }
 
 /// Derived relations without a sentence.
