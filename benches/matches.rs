@@ -20,7 +20,7 @@ use std::time::Duration;
 use rulemate::internals::game::{Game, Stop};
 use rulemate::internals::moves::Move;
 use rulemate::internals::presets::{Catalogue, Ruleset};
-use rulemate::internals::protocols::{EngineGame, Interrupt};
+use rulemate::internals::protocols::{EngineGame, Interrupt, Wanted};
 use rulemate::opponent::{Budget, Knowledge, Lessons, Level, Method, Opponent, Score};
 
 type Failure = Box<dyn Error>;
@@ -307,7 +307,8 @@ fn against_fairy(catalogue: &Catalogue, name: &str, options: &Options) -> Result
             let text = match table.side() == own {
                 true => {
                     let (level, interrupt) = (Level::HIGHEST, Interrupt::default());
-                    let found = table.think_of(&[], level, options.budget, &interrupt, &mut |_| ());
+                    let wanted = Wanted::within(options.budget);
+                    let found = table.think_of(&wanted, level, &interrupt, &mut |_| ());
                     found?.map(|it| it.text)
                 }
                 false => Some(engine.answer(&moves)?),

@@ -61,6 +61,8 @@ pub struct Knowledge {
     branching: f32,
     /// The share of actions of random games after which there are fewer pieces on the board; 1 if there were no actions.
     captures: f32,
+    /// Whether a side to move was ever threatened.
+    has_threats: bool,
 }
 
 /// A piece of a position: its side, its kind, and its square if it has one. A row of a feature is treated as a piece
@@ -129,6 +131,7 @@ impl Knowledge {
             games: 0,
             branching: 0.0,
             captures: 1.0,
+            has_threats: false,
         };
         let features = features(program, contract);
         let mut sample_games = SampleGames {
@@ -141,6 +144,7 @@ impl Knowledge {
             longest: lessons.longest,
             turns: (0.0, 0),
             captures: (0, 0),
+            has_threats: false,
         };
         let alone = sample_games.alone(&mut game.world().clone(), squares);
         // At most a third of the actions and of the time goes to random games. What is learned from them guides the
@@ -165,6 +169,7 @@ impl Knowledge {
             knowledge.fit(&sample_games, &alone);
             spent += round;
         }
+        knowledge.has_threats = sample_games.has_threats;
         knowledge
     }
 
@@ -177,6 +182,11 @@ impl Knowledge {
     /// have winners.
     pub(super) fn is_quiet(&self) -> bool {
         self.captures < SELDOM && self.games > 0
+    }
+
+    /// Whether a side to move was ever threatened.
+    pub(super) fn has_threats(&self) -> bool {
+        self.has_threats
     }
 
     /// Number of games with a winner that it was learned from.
@@ -324,6 +334,8 @@ struct SampleGames<'g> {
     turns: (f32, u32),
     /// The number of actions after which there were fewer pieces on the board, and the number of all actions.
     captures: (u64, u64),
+    /// Whether a side to move was ever threatened.
+    has_threats: bool,
 }
 
 impl SampleGames<'_> {
@@ -393,6 +405,7 @@ impl SampleGames<'_> {
             self.turns.0 += (moves.len() as f32).ln();
             self.turns.1 += u32::from(mover != before);
             if self.chance.below(4) == 0 {
+                self.has_threats = self.has_threats || is_threatened(world, self.contract);
                 self.count_actions(world, &moves, &standing);
                 positions.push(standing);
             }
@@ -452,18 +465,15 @@ impl SampleGames<'_> {
             if found.get(kind) != Some(&None) || squares == 0 {
                 continue;
             }
-            let mark = world.mark();
-            pieces.iter().filter(|it| **it != piece).for_each(|it| world.remove(*it));
-            let side = world.facts().get_raw(piece, self.contract.color.attr);
-            world.set_raw(GAME, self.contract.turn.attr, side);
-            let mut actions = 0;
-            for _ in 0..TRIED {
-                let square = self.chance.below(squares) as i64;
-                world.set_raw(piece, at, Some(square));
-                let own = |it: &&Move| self.actor(it) == Some(piece);
-                actions += pseudo_moves(world).iter().filter(own).count();
-            }
-            world.rollback(mark);
+            let own = |it: &&Move| actor(self.program, it) == Some(piece);
+            let actions: usize = alone(world, self.contract, piece, |world| {
+                let tried = (0..TRIED).map(|_| {
+                    let square = self.chance.below(squares) as i64;
+                    world.set_raw(piece, at, Some(square));
+                    pseudo_moves(world).iter().filter(own).count()
+                });
+                tried.sum()
+            });
             found[kind] = Some(actions as f32 / TRIED as f32);
         }
         found
@@ -476,20 +486,38 @@ impl SampleGames<'_> {
             self.actions_of[it.kind].1 += 1;
         }
         for mv in moves {
-            let kind = self.actor(mv).and_then(|it| index_of(world, it, self.contract.kind.attr));
+            let kind =
+                actor(self.program, mv).and_then(|it| index_of(world, it, self.contract.kind.attr));
             if let Some(kind) = kind.filter(|it| *it < self.actions_of.len()) {
                 self.actions_of[kind].0 += 1;
             }
         }
     }
+}
 
-    /// The piece that takes an action: the first one among its arguments.
-    fn actor(&self, mv: &Move) -> Option<EntityId> {
-        let columns = &self.program.action(mv.action).columns;
-        let mut args = columns.iter().zip(&mv.args);
-        let piece = args.find(|it| self.program.is_entity(it.0.ty))?.1;
-        u32::try_from(*piece).ok().map(EntityId)
-    }
+/// The piece that takes an action: the first one among its arguments.
+pub(super) fn actor(program: &Program, mv: &Move) -> Option<EntityId> {
+    let columns = &program.action(mv.action).columns;
+    let mut args = columns.iter().zip(&mv.args);
+    let piece = args.find(|it| program.is_entity(it.0.ty))?.1;
+    u32::try_from(*piece).ok().map(EntityId)
+}
+
+/// Looks at a piece without the others, when it is its side's turn. Nothing has changed afterwards.
+pub(super) fn alone<T>(
+    world: &mut World,
+    contract: &Contract,
+    piece: EntityId,
+    look: impl FnOnce(&mut World) -> T,
+) -> T {
+    let pieces: Vec<EntityId> = world.facts().entities_with(contract.at.attr).collect();
+    let mark = world.mark();
+    pieces.iter().filter(|it| **it != piece).for_each(|it| world.remove(*it));
+    let side = world.facts().get_raw(piece, contract.color.attr);
+    world.set_raw(GAME, contract.turn.attr, side);
+    let seen = look(world);
+    world.rollback(mark);
+    seen
 }
 
 /// The side to move, as an index.

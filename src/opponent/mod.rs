@@ -7,6 +7,7 @@
 //! [`Budget`]).
 
 mod knowledge;
+mod last_piece;
 mod monte_carlo;
 mod search;
 
@@ -137,12 +138,14 @@ pub struct Opponent {
     method: Option<Method>,
     /// The only actions that it may take; if there are none, it may take any.
     among: Vec<Move>,
+    /// The number of its turns within which it looks for a win.
+    turns: Option<u32>,
 }
 
 impl Opponent {
     /// The seed decides between equally good actions, and determines the errors of low levels.
     pub fn new(knowledge: Knowledge, level: Level, seed: u64) -> Self {
-        Self { knowledge, level, seed, method: None, among: Vec::new() }
+        Self { knowledge, level, seed, method: None, among: Vec::new(), turns: None }
     }
 
     /// The same opponent with a fixed search method for all games. Low levels, and searches without a limit of nodes or
@@ -164,13 +167,19 @@ impl Opponent {
         Self { among: actions, ..self }
     }
 
+    /// The same opponent, which looks for a win within so many of its turns, by alpha-beta, until the budget is spent or
+    /// it is certain that there is none.
+    #[must_use]
+    pub fn winning_within(self, turns: u32) -> Self {
+        Self { turns: Some(turns), ..self }
+    }
+
     /// The search method that it would use.
     pub fn method(&self, budget: Budget) -> Method {
         let is_bounded = budget.nodes < u64::MAX || budget.time.is_some();
         match self.method {
-            _ if !is_bounded || self.level.error() > 0 || !self.among.is_empty() => {
-                Method::AlphaBeta
-            }
+            _ if !is_bounded || self.level.error() > 0 => Method::AlphaBeta,
+            _ if !self.among.is_empty() || self.turns.is_some() => Method::AlphaBeta,
             Some(method) => method,
             None if self.knowledge.is_quiet() || self.knowledge.branching() >= MANY => {
                 Method::MonteCarlo
@@ -217,8 +226,8 @@ impl Opponent {
         let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
-                let error = self.level.error();
-                self.search(game, budget, stop).choose(&self.among, error, self.seed, tell)
+                let (error, mut search) = (self.level.error(), self.search(game, budget, stop));
+                search.choose(&self.among, self.turns, error, self.seed, tell)
             }
             Method::MonteCarlo => {
                 let (found, left) = self.forced(game, budget, stop);
@@ -246,7 +255,7 @@ impl Opponent {
         let part = Budget { nodes, time, ..budget };
         let found = match nodes {
             0 => None,
-            _ => self.search(game, part, stop).choose(&[], 0, self.seed, &mut |_| ()),
+            _ => self.search(game, part, stop).choose(&[], None, 0, self.seed, &mut |_| ()),
         };
         let used = found.as_ref().map_or(0, |it| it.nodes);
         let left = Budget {

@@ -14,6 +14,7 @@ use super::knowledge::{
     Feature, Standing, features, index_of, is_repetition_drawn, is_threatened, mover, standing,
     winner, winner_at_once, winner_if_stuck,
 };
+use super::last_piece::LastPiece;
 use super::{Budget, Chance, Choice, Knowledge, Score};
 use crate::derive::{Stop, World};
 use crate::facts::EntityId;
@@ -48,6 +49,8 @@ pub(super) struct Search<'g> {
     program: &'g Program,
     features: Vec<Feature>,
     pub(super) knowledge: &'g Knowledge,
+    /// The last piece of a side at the root, if it tells more of a position than the knowledge.
+    last_piece: Option<LastPiece>,
     pub(super) budget: Budget,
     stop: Stop,
     started: Instant,
@@ -65,6 +68,10 @@ pub(super) struct Search<'g> {
     history: HashMap<Move, i32>,
     /// Whether positions have keys, which the rules may not declare.
     has_keys: bool,
+    /// Only scores above this are sought.
+    floor: i32,
+    /// Whether the depth cut off a line that might go on to such a score.
+    is_cut: bool,
 }
 
 /// An entry of the transposition table.
@@ -104,11 +111,14 @@ impl<'g> Search<'g> {
     ) -> Self {
         let (contract, program) = (game.contract(), &**game.program());
         let path = game.passed(game.side());
+        let (mut world, features) = (game.world().clone(), features(program, contract));
+        let pieces = standing(&mut world, contract, &features);
         Self {
-            world: game.world().clone(),
+            last_piece: LastPiece::of(&mut world, contract, knowledge, &pieces),
+            world,
             contract,
             program,
-            features: features(program, contract),
+            features,
             knowledge,
             budget,
             stop,
@@ -121,14 +131,18 @@ impl<'g> Search<'g> {
             known: HashMap::new(),
             history: HashMap::new(),
             has_keys: !program.repetition.is_empty(),
+            floor: -INFINITE,
+            is_cut: false,
         }
     }
 
     /// The best action among these, or of all if there are none, when the random error of the level is added to the
-    /// scores. Tells the best one of each depth.
+    /// scores. Tells the best one of each depth. With a number of turns, a win within them is sought, until it is certain
+    /// that there is none.
     pub(super) fn choose(
         &mut self,
         among: &[Move],
+        turns: Option<u32>,
         error: i32,
         seed: u64,
         tell: &mut dyn FnMut(&Choice),
@@ -146,11 +160,22 @@ impl<'g> Search<'g> {
             return Some(choice);
         }
         let mut best = Choice::unjudged(moves.first()?.clone());
+        let enough = turns.map_or(DECIDED, |it| self.above_wins_after(it));
         for depth in 1..=self.budget.depth.max(1) {
+            // Once the answers to each action are known, only such a win is sought.
+            if turns.is_some() && depth > 2 {
+                (self.floor, self.is_cut) = (enough, false);
+            }
             // Errors may raise an action above a better one, if that is better by twice the error at most.
             let mut scores = self.root(&moves, depth as i32, Some(2 * error));
             if depth == 1 {
                 self.add_unsearched(&moves, &standing, &glances, &mut scores);
+            }
+            if scores.iter().all(|it| *it <= self.floor) {
+                if self.is_out || !self.is_cut {
+                    break;
+                }
+                continue;
             }
             let misjudged = |(at, score): (usize, &i32)| {
                 let off = if error == 0 { 0 } else { noise(&mut chance, error) };
@@ -175,8 +200,9 @@ impl<'g> Search<'g> {
                 line: self.line(&moves[first], depth),
             };
             tell(&best);
-            let is_forced = moves.len() == 1 && among.is_empty();
-            if self.is_out || scores[first].abs() > DECIDED || is_forced {
+            let is_forced = moves.len() == 1 && among.is_empty() && turns.is_none();
+            let is_decided = scores[first] > enough || scores[first] < -DECIDED;
+            if self.is_out || is_decided || is_forced {
                 break;
             }
             // Actions that were not searched stay behind the others.
@@ -276,7 +302,7 @@ impl<'g> Search<'g> {
         let mut scores = Vec::new();
         let mut best = -INFINITE;
         for mv in moves {
-            let alpha = margin.map_or(-INFINITE, |it| (best - it).max(-INFINITE));
+            let alpha = margin.map_or(-INFINITE, |it| (best - it).max(self.floor));
             let score = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE));
             // An interrupted score is meaningless.
             if self.is_out {
@@ -319,6 +345,9 @@ impl<'g> Search<'g> {
         if recurs && is_repetition_drawn(&mut self.world, self.contract) {
             return 0;
         }
+        if WIN - self.taken(ply, place) <= self.floor {
+            return 0;
+        }
         let known = if self.has_keys { self.known.get(&key) } else { None };
         if let Some(score) = known.and_then(|it| it.score(depth, alpha, beta)) {
             return score;
@@ -326,24 +355,21 @@ impl<'g> Search<'g> {
         let first = known.and_then(|it| it.best.clone());
         let is_own = self.is_own(place.mover);
         let standing = self.standing();
-        let here = self.knowledge.score(&standing, self.side);
+        let here = self.value(&standing);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
+        self.is_cut |= is_quiet || depth <= -QUIESCENCE;
         if depth <= -QUIESCENCE {
             return here;
         }
-        if is_quiet {
-            // Stand pat: the side to move need not capture.
-            if is_own {
-                if here >= beta {
-                    return here;
-                }
-                alpha = alpha.max(here);
-            } else {
-                if here <= alpha {
-                    return here;
-                }
-                beta = beta.min(here);
-            }
+        // Stand pat: the side to move need not capture, and may claim a draw.
+        let may_claim = self.world.any(self.contract.claim);
+        let stands = is_quiet.then_some(here).into_iter().chain(may_claim.then_some(0));
+        let stands = if is_own { stands.max() } else { stands.min() };
+        match stands {
+            Some(it) if is_own && it >= beta || !is_own && it <= alpha => return it,
+            Some(it) if is_own => alpha = alpha.max(it),
+            Some(it) => beta = beta.min(it),
+            None => (),
         }
         let moves = legal_moves(&mut self.world, self.contract);
         // If rows are missing, having no action means nothing.
@@ -355,7 +381,7 @@ impl<'g> Search<'g> {
         }
         let (bottom, top) = (alpha, beta);
         let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
-        let mut best: Option<(i32, Option<Move>)> = is_quiet.then_some((here, None));
+        let mut best: Option<(i32, Option<Move>)> = stands.map(|it| (it, None));
         self.path.push(place);
         for mv in moves {
             let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, alpha, beta));
@@ -379,7 +405,7 @@ impl<'g> Search<'g> {
         self.path.pop();
         let Some((score, mv)) = best else { return here };
         if !self.is_out
-            && !is_quiet
+            && stands.is_none()
             && self.has_keys
             && (self.known.len() < REMEMBERED || self.known.contains_key(&key))
         {
@@ -456,6 +482,13 @@ impl<'g> Search<'g> {
         }
     }
 
+    /// The score that only wins within so many turns of the root's side exceed.
+    fn above_wins_after(&self, turns: u32) -> i32 {
+        let sides = self.program.schema.domain(self.contract.sides).size().max(1);
+        let over = i32::try_from(u64::from(turns) * sides as u64).unwrap_or(i32::MAX);
+        (WIN.saturating_sub(over.saturating_mul(TURN))).max(DECIDED)
+    }
+
     /// The number of turns of the root's side in the actions that the score of a win or a loss stands for.
     pub(super) fn turns_of(&self, score: i32) -> u32 {
         let over = ((WIN - score.abs()) / TURN) as u32;
@@ -485,7 +518,17 @@ impl<'g> Search<'g> {
     /// The static evaluation of the position on the board.
     pub(super) fn evaluation(&mut self) -> i32 {
         let standing = self.standing();
-        self.knowledge.score(&standing, self.side)
+        self.value(&standing)
+    }
+
+    /// The static evaluation of a position with these pieces and features.
+    fn value(&self, standing: &[Standing]) -> i32 {
+        let lead = self.knowledge.score(standing, self.side);
+        match &self.last_piece {
+            Some(last) if last.side == self.side => lead - last.worth(standing),
+            Some(last) => lead + last.worth(standing),
+            None => lead,
+        }
     }
 
     /// The legal actions of the position on the board, likely ones first.

@@ -14,7 +14,7 @@ mod xboard;
 
 pub use dialect::{Dialect, DialectError};
 pub use interrupt::{Ending, Interrupt};
-pub use table::{EngineGame, TableError, Thought};
+pub use table::{EngineGame, TableError, Thought, Wanted};
 pub use uci::Uci;
 pub use xboard::Xboard;
 

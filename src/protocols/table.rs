@@ -16,6 +16,11 @@ use crate::presets::{AddError, Catalogue, GameEntry, LoadError, Ruleset, StartEr
 /// A game that was learned for at least this long is not learned again.
 const ENOUGH: Duration = Duration::from_millis(500);
 
+/// Number of actions from which a game is learned for a search without a time, a second of most games.
+const COUNTED_ACTIONS: usize = 40_000;
+/// Maximum budget for that, as a number of requests.
+const COUNTED_REQUESTS: u64 = 8;
+
 /// The time of a search that was ended before it began.
 pub(super) const AT_STOP: Duration = Duration::from_millis(200);
 
@@ -36,8 +41,27 @@ pub struct EngineGame {
     game: Game,
     /// By the name of a game: the time for which it was learned, and the knowledge.
     knowledge: HashMap<String, (Duration, Knowledge)>,
+    /// By the name of a game, the knowledge that does not depend on time.
+    counted: HashMap<String, Knowledge>,
     /// Time to learn a game before the engine reports that it is ready; `None` if each is learned at its first action.
     learning_time: Option<Duration>,
+}
+
+/// The search that a client asks for.
+#[derive(Debug, Clone)]
+pub struct Wanted {
+    pub budget: Budget,
+    /// The only actions that may be chosen; if there are none, any.
+    pub only: Vec<String>,
+    /// The number of the side's turns within which a win is sought.
+    pub turns: Option<u32>,
+}
+
+impl Wanted {
+    /// A search of all actions within a budget.
+    pub const fn within(budget: Budget) -> Self {
+        Self { budget, only: Vec::new(), turns: None }
+    }
 }
 
 /// The engine's choice, in the client's letters.
@@ -51,6 +75,8 @@ pub struct Thought {
     pub nodes: u64,
     /// The principal variation, which begins with `text`.
     pub line: Vec<String>,
+    /// The action that is expected of the other side next, unless the turn goes on.
+    pub reply: Option<String>,
 }
 
 /// Why a move failed. The text of the move is put before the reason, unless the reason begins with it.
@@ -90,13 +116,6 @@ pub enum TableError {
     Dialect(String, DialectError),
 }
 
-/// As much as can be learned in a part of the time for an action.
-fn lessons_within(budget: Budget) -> Lessons {
-    let whole = Lessons::default();
-    let part = budget.time.map(|it| it / 4);
-    Lessons { time: whole.time.min(part.or(whole.time)), ..whole }
-}
-
 impl EngineGame {
     /// Sets up the named game.
     ///
@@ -112,6 +131,7 @@ impl EngineGame {
             is_plain: false,
             game,
             knowledge: HashMap::new(),
+            counted: HashMap::new(),
             learning_time: None,
         })
     }
@@ -197,6 +217,7 @@ impl EngineGame {
         }
         self.catalogue = catalogue;
         self.knowledge.clear();
+        self.counted.clear();
         Ok(count)
     }
 
@@ -254,35 +275,36 @@ impl EngineGame {
         self.game.takeback().is_some()
     }
 
-    /// The action that the engine chooses, among those of `only` unless that is empty; `None` if there is no legal
-    /// action. The engine searches within the budget, or until the client ends that, and tells its choice so far.
-    /// Before its first action in a game it learns the game, which takes a part of the time. A budget of neither nodes
-    /// nor time is for a search to its depth, by alpha-beta, within the time of the level.
+    /// The action that the engine chooses; `None` if there is no legal action. The engine searches within the budget, or
+    /// until the client ends that, and tells its choice so far. Before its first action in a game it learns the game, which
+    /// takes a part of the time. Without a time, the same position has the same choice, unless a time for learning is set. A
+    /// budget of neither nodes nor time is for a search to its depth, by alpha-beta; where no line can end it, it has the
+    /// time of the level.
     ///
     /// # Errors
-    /// An action of `only` is not legal, the rules exceed a budget, or none of the actions can be played: the reason of
+    /// One of the only actions is not legal, the rules exceed a budget, or none of the actions can be played: the reason of
     /// the first.
     pub fn think_of(
         &mut self,
-        only: &[String],
+        wanted: &Wanted,
         level: Level,
-        mut budget: Budget,
         interrupt: &Interrupt,
         tell: &mut dyn FnMut(Thought),
     ) -> Result<Option<Thought>, TableError> {
         let began = Instant::now();
+        let mut budget = wanted.budget;
         let ends_by_depth = budget.time.is_none() && budget.nodes == u64::MAX;
-        if ends_by_depth {
+        if ends_by_depth && !interrupt.has_reader() {
             budget.time = level.budget().time;
         }
-        let among = self.actions(only)?;
+        let among = self.actions(&wanted.only)?;
         let Some(fallback) = self.pick(&among)? else { return Ok(None) };
         let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
         let mut stop = interrupt.stop().clone();
         if stop.is_stopped() {
             budget.time = Some(hurried(budget.time));
         }
-        let knowledge = self.learned(lessons_within(budget), &stop)?;
+        let knowledge = self.knowledge_within(budget, &stop)?;
         budget.time = budget.time.map(|it| it.saturating_sub(began.elapsed()));
         if stop.is_stopped() {
             (budget.time, stop) = (Some(hurried(budget.time)), Stop::default());
@@ -290,6 +312,9 @@ impl EngineGame {
         let mut opponent = Opponent::new(knowledge, level, self.game.hash()).among(among);
         if ends_by_depth {
             opponent = opponent.by(Method::AlphaBeta);
+        }
+        if let Some(turns) = wanted.turns {
+            opponent = opponent.winning_within(turns);
         }
         let mut shown = self.game.clone();
         let choice = opponent.choose_and_tell(&self.game, budget, &stop, &mut |it| {
@@ -305,13 +330,14 @@ impl EngineGame {
         // action that rules call legal but that cannot be played.
         let Some(choice) = choice else {
             let (score, line) = (Score::Hundredths(0), vec![fallback.clone()]);
-            return Ok(Some(Thought { text: fallback, score, turns: 0, depth: 0, nodes: 0, line }));
+            let (turns, depth, nodes, reply) = (0, 0, 0, None);
+            return Ok(Some(Thought { text: fallback, score, turns, depth, nodes, line, reply }));
         };
         let contract = self.game.contract().clone();
         let refused = refusal(self.game.world_mut(), &contract, &choice.action);
         let mut found = thought(&choice, &mut shown, self.dialect());
         if refused.is_some() || found.line.is_empty() {
-            (found.line, found.text) = (vec![fallback.clone()], fallback);
+            (found.line, found.text, found.reply) = (vec![fallback.clone()], fallback, None);
         }
         Ok(Some(found))
     }
@@ -348,6 +374,36 @@ impl EngineGame {
             self.learned(Lessons::of(time), interrupt.stop())?;
         }
         Ok(())
+    }
+
+    /// The knowledge for a search within a budget: as much as can be learned in a part of its time, or if it has none in a
+    /// fixed number of steps, unless a time for learning is set. The client can end the learning.
+    fn knowledge_within(&mut self, budget: Budget, stop: &Stop) -> Result<Knowledge, TableError> {
+        let whole = Lessons::default();
+        match (budget.time, self.learning_time) {
+            (Some(time), _) => {
+                let time = whole.time.min(Some(time / 4));
+                self.learned(Lessons { time, ..whole }, stop)
+            }
+            (None, Some(time)) => self.learned(Lessons::of(time), stop),
+            (None, None) => self.counted(stop),
+        }
+    }
+
+    /// The knowledge that does not depend on time.
+    fn counted(&mut self, stop: &Stop) -> Result<Knowledge, TableError> {
+        let name = &self.rules.game().name;
+        if let Some(known) = self.counted.get(name) {
+            return Ok(known.clone());
+        }
+        let start = self.rules.start(None)?;
+        let _allowance = Allowance::of_many(COUNTED_REQUESTS, stop.clone());
+        let lessons = Lessons { actions: COUNTED_ACTIONS, time: None, ..Lessons::default() };
+        let knowledge = Knowledge::learn(&start, lessons, 1);
+        if !stop.is_stopped() {
+            self.counted.insert(name.clone(), knowledge.clone());
+        }
+        Ok(knowledge)
     }
 
     /// The knowledge about the game, learned when it is first asked for, and again when much more time is given. The
@@ -407,11 +463,16 @@ impl EngineGame {
         Some((dialect.move_to_theirs(&record.uci), dialect.move_to_theirs(&record.san)))
     }
 
-    /// The perft count below each legal move, in the order of their text.
+    /// The perft count below each legal move, in the order of their text. The client can end that.
     ///
     /// # Errors
-    /// The rules exceed a budget, or a legal move cannot be played, so the count is incomplete.
-    pub fn divide(&mut self, depth: u32) -> Result<Vec<(String, u64)>, TableError> {
+    /// The rules exceed a budget, a legal move cannot be played, or the client has ended it, so the count is incomplete.
+    pub fn divide(
+        &mut self,
+        depth: u32,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<(String, u64)>, TableError> {
+        let _allowance = Allowance::of_many(u64::MAX, interrupt.stop().clone());
         let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
         self.game.check()?;
         let theirs = |(text, nodes): (String, u64)| (self.dialect().move_to_theirs(&text), nodes);
@@ -461,8 +522,19 @@ fn thought(choice: &Choice, game: &mut Game, dialect: &Dialect) -> Thought {
     let texts = action_texts(game.world_mut(), &choice.line);
     let line: Vec<String> = texts.iter().map(|it| dialect.move_to_theirs(it)).collect();
     let text = line.first().cloned().unwrap_or_default();
+    let reply = line.get(1).filter(|_| ends_turn(game, &choice.action)).cloned();
     let &Choice { score, turns, depth, nodes, .. } = choice;
-    Thought { text, score, turns, depth, nodes, line }
+    Thought { text, score, turns, depth, nodes, line, reply }
+}
+
+/// Whether another side is to move after an action.
+fn ends_turn(game: &mut Game, action: &Move) -> bool {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let mover = contract.mover(world.facts());
+    world.taking_back(|world| {
+        world.fire(action.action, &action.args).is_ok() && contract.mover(world.facts()) != mover
+    })
 }
 
 /// A FEN with the six fields of chess, without castling, passed square and half-move clock, for games that lack these:

@@ -1,8 +1,9 @@
 //! The Universal Chess Interface, with the variant options that Fairy-Stockfish introduced.
 //!
 //! Commands: `uci isready ucinewgame setoption position go stop ponderhit d quit`. `go` searches within the budget of the
-//! level. Clocks and `movetime` replace the time of that budget; `depth` and `nodes` can only make it smaller; the moves of
-//! `searchmoves` end at the next parameter of `go`. `go perft N` counts.
+//! level. Clocks and `movetime` replace the time of that budget; `depth` and `nodes` can only make it smaller, and take
+//! its time away, so that the same `go` has the same answer; so does `mate`, which looks for a win in so many moves. The
+//! moves of `searchmoves` end at the next parameter of `go`. `go perft N` counts.
 //!
 //! The reader of the lines can end a search ([`Uci::ending`]). With such a reader, `go infinite` and `go ponder` search
 //! until `stop` comes, or until `ponderhit` has come and the time of that `go` is over, and only then is there a
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::table::{AT_STOP, LONGEST_LESSONS};
-use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
+use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought, Wanted};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::{Catalogue, plural};
 
@@ -67,8 +68,6 @@ pub struct Uci {
     level: Level,
     /// Ends the search for the answer to the next line.
     interrupt: Interrupt,
-    /// Whether the reader of the lines ends searches.
-    is_ended_by_reader: bool,
 }
 
 /// The answer to a later `stop` or `ponderhit`.
@@ -78,14 +77,6 @@ enum Waiting {
     Search(Wanted),
     /// The line `bestmove` of a search that has ended.
     Found(String),
-}
-
-/// The search that `go` asks for.
-#[derive(Debug)]
-struct Wanted {
-    budget: Budget,
-    /// The moves of `searchmoves`; if there are none, any.
-    only: Vec<String>,
 }
 
 impl Uci {
@@ -105,7 +96,6 @@ impl Uci {
             waiting: None,
             level: Level::HIGHEST,
             interrupt: Interrupt::default(),
-            is_ended_by_reader: false,
         })
     }
 
@@ -131,8 +121,7 @@ impl Uci {
 
     /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
-        self.interrupt = interrupt;
-        self.is_ended_by_reader = true;
+        self.interrupt = interrupt.of_reader();
     }
 
     /// Answers one line.
@@ -291,7 +280,7 @@ impl Uci {
             }
             (words, None) if words.contains(&"infinite") || words.contains(&"ponder") => {
                 let wanted = self.wanted(words);
-                self.waiting = Some(match self.is_ended_by_reader {
+                self.waiting = Some(match self.interrupt.has_reader() {
                     true => Waiting::Found(self.search_on(wanted, words.contains(&"ponder"), out)),
                     false => Waiting::Search(wanted),
                 });
@@ -307,17 +296,17 @@ impl Uci {
     fn wanted(&self, words: &[&str]) -> Wanted {
         let moves = words.iter().skip_while(|it| **it != "searchmoves").skip(1);
         let moves = moves.take_while(|it| !PARAMETERS.contains(it));
-        Wanted { budget: self.budget(words), only: moves.map(|it| (*it).to_owned()).collect() }
+        Wanted {
+            only: moves.map(|it| (*it).to_owned()).collect(),
+            turns: natural(words, "mate").map(|it| u32::try_from(it).unwrap_or(u32::MAX)),
+            ..Wanted::within(self.budget(words))
+        }
     }
 
     /// The budget, from the parameters of `go`. A clock below zero counts as empty.
     fn budget(&self, words: &[&str]) -> Budget {
-        let signed = |name: &str| {
-            let at = words.iter().position(|it| *it == name)?;
-            words.get(at + 1)?.parse::<i64>().ok()
-        };
-        let clock_at = |name: &str| signed(name).map(|it| u64::try_from(it).unwrap_or(0));
-        let number = |name: &str| signed(name).and_then(|it| u64::try_from(it).ok());
+        let clock_at = |name: &str| signed(words, name).map(|it| u64::try_from(it).unwrap_or(0));
+        let number = |name: &str| natural(words, name);
         let (clock, increment) = match self.table.side() {
             0 => (clock_at("wtime"), number("winc")),
             _ => (clock_at("btime"), number("binc")),
@@ -326,13 +315,14 @@ impl Uci {
         let of_clock = clock.map(|it| think_for(it, increment.unwrap_or(0), number("movestogo")));
         let time = number("movetime").or(of_clock).map(Duration::from_millis);
         let (nodes, depth) = (number("nodes"), number("depth"));
+        let is_counted = nodes.is_some() || depth.is_some() || number("mate").is_some();
         let nodes = nodes.unwrap_or(u64::MAX).min(own.nodes);
-        let ends_by_depth = depth.is_some() && nodes == u64::MAX && time.is_none();
+        // Without a reader of the lines nothing else ends a search of many nodes.
+        let is_endless = is_counted && (self.interrupt.has_reader() || nodes == u64::MAX);
         Budget {
             nodes,
             depth: depth.and_then(|it| u32::try_from(it).ok()).unwrap_or(u32::MAX).min(own.depth),
-            // Otherwise always limited: not every reader of the lines can end a search.
-            time: if ends_by_depth { None } else { time.or(own.time) },
+            time: if is_endless { time } else { time.or(own.time) },
         }
     }
 
@@ -340,7 +330,7 @@ impl Uci {
         let Some(depth) = depth.parse::<u32>().ok().filter(|it| *it > 0) else {
             return error(out, "go perft takes the number of half-moves, at least 1");
         };
-        let rows = match self.table.divide(depth) {
+        let rows = match self.table.divide(depth, &self.interrupt) {
             Ok(rows) => rows,
             Err(why) => return error(out, &why.to_string()),
         };
@@ -382,7 +372,6 @@ impl Uci {
 
     /// Searches, tells the client what the search finds, and returns the line with the best move.
     fn search(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) -> String {
-        let Wanted { budget, only } = wanted;
         let mut told = String::new();
         let mut tell = |it: &Thought| {
             let info = info(it);
@@ -391,12 +380,12 @@ impl Uci {
                 told = info;
             }
         };
-        let thought =
-            self.table.think_of(only, self.level, *budget, &self.interrupt, &mut |it| tell(&it));
-        match thought {
+        let (level, interrupt) = (self.level, &self.interrupt);
+        match self.table.think_of(wanted, level, interrupt, &mut |it| tell(&it)) {
             Ok(Some(thought)) => {
                 tell(&thought);
-                format!("bestmove {}", thought.text)
+                let reply = thought.reply.map(|it| format!(" ponder {it}")).unwrap_or_default();
+                format!("bestmove {}{reply}", thought.text)
             }
             Ok(None) => NONE.to_owned(),
             Err(why) => {
@@ -420,6 +409,17 @@ impl Uci {
             out(&format!("Result: {result}"));
         }
     }
+}
+
+/// The number after a word of `go`.
+fn signed(words: &[&str], name: &str) -> Option<i64> {
+    let at = words.iter().position(|it| *it == name)?;
+    words.get(at + 1)?.parse().ok()
+}
+
+/// [`signed`], if it is not below zero.
+fn natural(words: &[&str], name: &str) -> Option<u64> {
+    signed(words, name).and_then(|it| u64::try_from(it).ok())
 }
 
 /// The line that tells what a search has found.

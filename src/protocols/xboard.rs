@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::table::LONGEST_LESSONS;
 use super::uci::think_for;
-use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought};
+use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought, Wanted};
 use crate::moves::notation::PgnResult;
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::Catalogue;
@@ -21,11 +21,11 @@ const NAMES: &[(&str, &str)] = &[("normal", "chess"), ("fischerandom", "chess960
 const NATIVE: &[&str] =
     &["normal", "fischerandom", "knightmate", "suicide", "giveaway", "berolina", "extinction"];
 
-/// Commands that are ignored. Unknown ones get an error.
+/// Commands that are ignored, `?` where no search is under way. Unknown ones get an error.
 const IGNORED: &[&str] = &[
     "xboard", "accepted", "rejected", "random", "otim", "hard", "easy", "cores", "memory",
     "computer", "name", "rating", "ics", "option", "draw", ".", "bk", "hint", "hover", "lift",
-    "put", "egtpath", "exit", "white", "black", "nps", "pause", "resume",
+    "put", "?", "egtpath", "exit", "white", "black", "nps", "pause", "resume",
 ];
 
 /// An xboard session.
@@ -83,7 +83,7 @@ impl Xboard {
 
     /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
-        self.interrupt = interrupt;
+        self.interrupt = interrupt.of_reader();
     }
 
     /// Answers one line.
@@ -104,7 +104,6 @@ impl Xboard {
                 self.answer(out);
             }
             "playother" => self.own = Some(1 - self.table.side()),
-            "?" => self.answer(out),
             "st" => {
                 self.each = rest.parse().ok().and_then(|it| Duration::try_from_secs_f64(it).ok())
             }
@@ -233,9 +232,9 @@ impl Xboard {
     /// Plays our moves while it is our turn.
     fn answer(&mut self, out: &mut dyn FnMut(&str)) {
         while self.own == Some(self.table.side()) {
-            let (level, budget) = (Level::HIGHEST, self.budget());
+            let (level, wanted) = (Level::HIGHEST, Wanted::within(self.budget()));
             let (posts, began) = (self.posts, Instant::now());
-            let thought = self.table.think_of(&[], level, budget, &self.interrupt, &mut |it| {
+            let thought = self.table.think_of(&wanted, level, &self.interrupt, &mut |it| {
                 if posts {
                     out(&thinking(&it, began.elapsed()));
                 }

@@ -12,7 +12,7 @@ use super::study_tree::{NODES, Study, full};
 use super::transcript::{
     Origin, first_game, needs_two_sides, no_pgn, origin_of, player_tag, tags_of_rules,
 };
-use crate::moves::notation::{PgnGame, PgnMove};
+use crate::moves::notation::{FirstMove, PgnGame, PgnMove};
 use crate::presets::switched;
 
 /// A study in export format, with its variations and comments.
@@ -36,7 +36,8 @@ pub(super) fn write(study: &Study) -> Result<String, Problem> {
         moves: line(study, 0),
         ..PgnGame::default()
     };
-    game.first.by_second = study.nodes.first().is_some_and(|it| it.side == 1);
+    let by_second = study.nodes.first().is_some_and(|it| it.side == 1);
+    game.first = FirstMove::from_fen(study.fen.as_deref(), by_second);
     Ok(game.to_pgn())
 }
 

@@ -6,7 +6,7 @@ use super::core::{
 use super::options::Import;
 use super::problem::Problem;
 use super::time::DAY;
-use crate::moves::notation::{PgnGame, PgnMove, PgnReader, PgnResult};
+use crate::moves::notation::{FirstMove, PgnGame, PgnMove, PgnReader, PgnResult};
 use crate::presets::{past_of, switch_comment};
 
 /// A log as PGN, in export format. A turn of several actions is one move: the rules' text for the turn if
@@ -25,7 +25,7 @@ pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
     let sides = [player_tag(first), player_tag(second)];
     let tags = tags(id, log, setup, &sides);
     let mut game = PgnGame { sides, tags, comments, ..PgnGame::default() };
-    game.first.by_second = first_side(log) == Some(1);
+    game.first = FirstMove::from_fen(setup.fen.as_deref(), first_side(log) == Some(1));
     for (text, comments) in turns {
         game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
     }

@@ -19,6 +19,7 @@ mod cotulenh_proofs;
 mod damage;
 mod dead;
 mod deeds;
+mod endings;
 mod entities;
 mod cli_saves;
 mod exchange;

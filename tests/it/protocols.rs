@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rulemate::internals::presets::Catalogue;
-use rulemate::internals::protocols::{Flow, Uci, Xboard};
+use rulemate::internals::protocols::{Flow, Interrupt, Uci, Xboard};
 use rulemate::internals::rules::Source;
 
 fn uci(lines: &[&str]) -> Vec<String> {
@@ -248,6 +248,54 @@ fn a_forced_win_is_told_in_turns_of_a_side() {
     }
 }
 
+/// `go mate` finds a win in so many moves, and ends where there is none, whatever else there is.
+#[test]
+fn a_win_is_sought_in_so_many_moves() {
+    let legal = "position fen r2qkb1r/pp2nppp/3p4/2pNN1B1/2BnP3/3P4/PPP2PPP/R2bK2R w KQkq - 1 1";
+    let reti = "position fen 7K/8/k1P5/7p/8/8/8/8 w - - 0 1";
+    for (position, turns, best) in [
+        (legal, 2, Some("bestmove d5f6")),
+        (legal, 1, None),
+        ("position startpos", 2, None),
+        (reti, 3, None),
+    ] {
+        let said = uci(&[position, &format!("go mate {turns}")]);
+        let is_found = said.iter().any(|it| it.contains(&format!(" score mate {turns} ")));
+        assert_eq!(is_found, best.is_some(), "{position}: {said:?}");
+        let last = said.last().unwrap();
+        assert!(last.starts_with(best.unwrap_or("bestmove ")), "{position}: {said:?}");
+        assert_ne!(last, "bestmove (none)", "{position}");
+    }
+    let mut catalogue = Catalogue::embedded().unwrap();
+    catalogue.add(Source { path: "mine/pacers.dl".into(), text: PACERS.into() }).unwrap();
+    let mut uci = Uci::new(catalogue, "pacers").unwrap();
+    for (turns, is_there) in [(1, false), (2, true), (9, true)] {
+        let mut said = Vec::new();
+        for line in ["position fen 7r/7r/R7/1R6 w 1", &*format!("go mate {turns}")] {
+            uci.line(line, &mut |it| said.push(it.to_string()));
+        }
+        let is_found = said.iter().any(|it| it.contains(" score mate 2 "));
+        assert_eq!(is_found, is_there, "{turns}: {said:?}");
+    }
+}
+
+/// What was searched before, and for how long, makes no difference to a search without a time.
+#[test]
+fn a_search_to_a_number_of_nodes_has_one_answer() {
+    let answers = |before: &[&str], go: &str| {
+        let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
+        uci.ended_by(Interrupt::default());
+        before.iter().for_each(|it| assert_eq!(uci.line(it, &mut |_| ()), Flow::GoesOn));
+        let mut said = Vec::new();
+        uci.line(go, &mut |it| said.push(it.to_string()));
+        said
+    };
+    for go in ["go nodes 3000", "go depth 3"] {
+        let first = answers(&[], go);
+        assert_eq!(answers(&["go movetime 200", "go movetime 400"], go), first, "{go}");
+    }
+}
+
 #[test]
 fn chess960_is_chess_with_castling_onto_the_rook() {
     let said = uci(&[
@@ -267,6 +315,17 @@ fn a_search_without_end_answers_when_it_is_stopped() {
     assert_eq!(said.iter().filter(|it| it.starts_with("bestmove")).count(), 1, "{said:?}");
     let mated = "position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3";
     assert_eq!(uci(&[mated, "go depth 3"]), ["bestmove (none)"]);
+}
+
+/// The client ponders on the reply that the engine expects, which the other side can play.
+#[test]
+fn the_best_move_comes_with_the_reply_to_ponder_on() {
+    let position = "position fen 4k3/8/8/8/8/8/4P3/4K3 w - - 0 1";
+    let said = uci(&[position, "go depth 2"]);
+    let words: Vec<&str> = said.last().unwrap().split(' ').collect();
+    let &["bestmove", text, "ponder", reply] = words.as_slice() else { panic!("{said:?}") };
+    let said = uci(&[&format!("{position} moves {text} {reply}"), "go depth 1"]);
+    assert!(said.last().unwrap().starts_with("bestmove "), "{said:?}");
 }
 
 /// A move that was expected is a reason to answer, once.
@@ -371,7 +430,7 @@ fn a_search_is_of_the_moves_that_are_asked_for() {
     let said = uci(&["go depth 3 searchmoves e2e4"]);
     assert!(said[said.len() - 2].starts_with("info depth 3 "), "{said:?}");
     let said = uci(&["go infinite searchmoves a2a4", "stop"]);
-    assert_eq!(said.last().unwrap(), "bestmove a2a4");
+    assert_eq!(said.last().unwrap().split(' ').nth(1), Some("a2a4"), "{said:?}");
     let said = uci(&["go depth 1 searchmoves e2e5"]);
     assert!(said[0].starts_with("info string error e2e5"), "{said:?}");
     assert_eq!(said[1..], ["bestmove (none)"]);
@@ -484,6 +543,18 @@ fn lines_that_come_during_a_search_are_heard() {
     assert!(!infos.is_empty() && infos.iter().all(|it| it.starts_with("info ")), "{said:?}");
     engine.tell(b"go movetime 600000\nquit\n");
     engine.hears("bestmove ");
+    engine.ends();
+}
+
+#[test]
+fn a_count_is_ended_as_a_search_is() {
+    let mut engine = Engine::start("uci");
+    engine.tell(b"go perft 9\nstop\nisready\n");
+    let said = engine.hears("readyok");
+    assert!(said[0].starts_with("info string error "), "{said:?}");
+    engine.tell(b"go perft 1\ngo perft 9\n");
+    engine.hears("Nodes searched: 20");
+    engine.tell(b"quit\n");
     engine.ends();
 }
 

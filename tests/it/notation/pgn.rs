@@ -186,6 +186,23 @@ fn the_export_format() {
     assert_eq!(sample().to_pgn(), expected);
 }
 
+/// The number of a FEN is where its game has it, before fields with a sign.
+#[test]
+fn a_game_from_a_fen_is_numbered_by_it() {
+    for (fen, number) in [
+        ("4k3/8/8/8/8/8/4P3/4K3 b - - 0 12", 12),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 3+2 0 7 +0+1", 7),
+        ("R6r w 5 hm=1 at=a2:3", 5),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 0", 1),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - -", 1),
+        ("4k3/8/8/8/8/8/4P3/4K3 w - - 0 99999999999", 1),
+    ] {
+        let first = FirstMove::from_fen(Some(fen), true);
+        assert_eq!(first, FirstMove { number, by_second: true }, "{fen}");
+    }
+    assert_eq!(FirstMove::from_fen(None, false), FirstMove::default());
+}
+
 #[test]
 fn variations_stand_in_parentheses_and_are_read_back() {
     let line = |texts: &[&str]| -> Vec<PgnMove> {

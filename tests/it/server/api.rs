@@ -600,10 +600,10 @@ fn a_game_is_imported_from_pgn_and_goes_on() {
         }
         assert_eq!(server.play(&copy, &token, "f3e5").await.0, StatusCode::OK);
 
-        let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 1";
+        let fen = "4k3/8/8/8/8/8/4P3/4K3 b - - 0 12";
         let (id, token) = server.make(json!({ "fen": fen, "seat": "both" })).await;
         server.play(&id, &token, "e8e7").await;
-        assert!(server.get(&export(&id)).await.1.as_str().unwrap().ends_with("\n1... Ke7 *\n"));
+        assert!(server.get(&export(&id)).await.1.as_str().unwrap().ends_with("\n12... Ke7 *\n"));
         // Presets that came and went are comments, and come back.
         let (id, token) = server.make(json!({ "game": "double-move", "seat": "both" })).await;
         let presets = format!("/api/v1/games/{id}/presets");
