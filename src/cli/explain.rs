@@ -13,7 +13,7 @@ use super::svg;
 use crate::derive::explain::Limits;
 use crate::game::{Because, Explanation, Finding, Game, PlayError, QuestionError};
 use crate::moves::BETWEEN;
-use crate::presets::{Activation, Catalogue};
+use crate::presets::Catalogue;
 
 /// An explanation with all that is needed to check it.
 #[derive(Debug, Serialize)]
@@ -98,14 +98,13 @@ pub(crate) fn of_last(
     ask(game, last)
 }
 
-/// Whether a preset can be activated in addition to those that are active.
+/// Whether a preset can be activated in addition to those that are active, or an active one with other options.
 fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<Verdict> {
     let PositionArgs { game, from } = &args.position;
     let mut library = Library::new(&from.rules)?;
     let Opened { mut game, rules, .. } = setup::open_with(&mut library, game.as_deref(), from)?;
     let catalogue = library.catalogue();
-    let mut wanted = Activation::texts(&Catalogue::active(&game));
-    wanted.push(preset.to_owned());
+    let wanted = Catalogue::active_with(&game, preset);
     let error = catalogue.set_active(&rules, &mut game, &wanted).err();
     let faults = error.iter().flat_map(|it| &it.faults);
     let answer = Activating {

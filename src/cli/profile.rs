@@ -1,9 +1,11 @@
 //! `rulemate profile`: finds the rules that a game spends its time on.
 //!
 //! A game is played three times: to warm up, to measure the whole time, and to count the evaluator's instructions by
-//! rule. The time of a rule is estimated as its share of the instructions: each takes about the same time, and reading a
+//! rule. Where presets come or go on the way, the counts of all its programs are added, rule by rule. The time of a rule is estimated as its share of the instructions: each takes about the same time, and reading a
 //! clock between two would take longer than they do.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Context;
@@ -12,12 +14,12 @@ use serde::Serialize;
 use super::Verdict;
 use super::args::{PositionArgs, ProfileArgs};
 use super::output::{Out, no_game_in, open_games, trouble, unreadable_game};
-use super::setup;
+use super::setup::{self, Library, Opened};
 use crate::facts::nearest;
 use crate::game::Game;
 use crate::moves::played_out;
-use crate::presets::switched;
-use crate::rules::{Program, Role, Span, plural};
+use crate::presets::{Past, Ruleset, past_of};
+use crate::rules::{Role, Rule, plural};
 
 /// Plies of a random game.
 const PLIES: usize = 40;
@@ -56,19 +58,15 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
         plan(&game, of)?.into_iter().try_for_each(|it| out.line(it))?;
         return Ok(Verdict::Fine);
     }
-    let (game, moves) = subject(args)?;
+    let subject = subject(args)?;
     // A first run to warm up: statics, memory.
-    play(&mut game.clone(), &moves)?;
+    subject.play(None)?;
     let started = Instant::now();
-    play(&mut game.clone(), &moves)?;
+    subject.play(None)?;
     let micros = started.elapsed().as_secs_f64() * 1e6;
-    let mut counting = game.clone();
-    counting.world_mut().count_operations(true);
-    play(&mut counting, &moves)?;
-    let counts = counting.world().operations();
-    let notes = played_out(game.program(), game.contract().untenable);
-    let notes = notes.into_iter().map(|it| it.1).collect();
-    let profile = profile(game.program(), &counts, moves.len(), micros, notes);
+    let mut costs = Costs::default();
+    subject.play(Some(&mut costs))?;
+    let profile = costs.profile(subject.plies(), micros);
     if args.json {
         out.json(&profile)?
     } else {
@@ -113,18 +111,61 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     Err(trouble(format!("there is no plan of {of}"), fix))
 }
 
-/// The requested game, and the moves to play.
-fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
+/// A game to profile: its first position, and what is played from there.
+struct Subject {
+    library: Library,
+    /// The rules of the first position.
+    rules: Arc<Ruleset>,
+    game: Game,
+    past: Vec<Past>,
+}
+
+impl Subject {
+    fn plies(&self) -> usize {
+        self.past.iter().filter(|it| matches!(it, Past::Turn(_))).count()
+    }
+
+    /// Plays the game, listing the legal actions at every ply as a host would, and adds up the costs if they are wanted.
+    fn play(&self, mut costs: Option<&mut Costs>) -> anyhow::Result<()> {
+        let mut game = self.game.clone();
+        game.world_mut().count_operations(costs.is_some());
+        for next in &self.past {
+            match next {
+                Past::Turn(text) => {
+                    let _ = game.legal_moves();
+                    let at = game.history().len() - self.game.history().len();
+                    setup::play_one(&mut game, at, text)?;
+                }
+                Past::Presets(presets) => {
+                    if let Some(costs) = &mut costs {
+                        costs.add(&game);
+                    }
+                    self.library.set_active(&self.rules, &mut game, presets)?;
+                    game.world_mut().count_operations(costs.is_some());
+                }
+            }
+        }
+        let _ = game.legal_moves();
+        if let Some(costs) = &mut costs {
+            costs.add(&game);
+        }
+        Ok(())
+    }
+}
+
+/// The requested game, and what is to be played.
+fn subject(args: &ProfileArgs) -> anyhow::Result<Subject> {
     let PositionArgs { game: name, from } = &args.position;
-    let mut library = setup::Library::new(&from.rules)?;
+    let mut library = Library::new(&from.rules)?;
     let text = from.moves.as_deref().unwrap_or_default();
     let Some(path) = &args.pgn else {
-        let game = setup::open_unmoved(&mut library, name.as_deref(), from)?.game;
+        let Opened { game, rules, .. } = setup::open_unmoved(&mut library, name.as_deref(), from)?;
         let mut moves = setup::moves_of(&mut game.clone(), text)?;
         if moves.is_empty() {
             moves = random_moves(&mut game.clone())?;
         }
-        return Ok((game, moves));
+        let past = moves.into_iter().map(Past::Turn).collect();
+        return Ok(Subject { library, rules, game, past });
     };
     let (mut games, bar) = open_games(path, "profile")?;
     let first = games.next().ok_or_else(|| no_game_in(path))?;
@@ -132,16 +173,11 @@ fn subject(args: &ProfileArgs) -> anyhow::Result<(Game, Vec<String>)> {
     let recorded = || -> anyhow::Result<_> {
         let pgn = first.map_err(|it| unreadable_game(&it))?;
         let name = setup::variant(name.as_deref(), &pgn);
-        if pgn.moves.iter().any(|it| switched(&it.comments).next().is_some()) {
-            let cause = "presets come or go in the middle of the game, and a profile is of one set of rules";
-            return Err(trouble(cause, "profile a later position: `--save FILE`"));
-        }
-        let (mut game, rules) = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
-        library.switch(&rules, &mut game, &pgn.comments)?;
-        let moves: Vec<String> = pgn.moves.into_iter().map(|it| it.text).collect();
-        let mut trial = game.clone();
-        moves.iter().enumerate().try_for_each(|(at, it)| setup::play_one(&mut trial, at, it))?;
-        Ok((setup::with_warnings(game), moves))
+        let (game, rules) = setup::start_recorded(&mut library, name, &from.presets, &pgn)?;
+        let game = setup::with_warnings(game);
+        let subject = Subject { library, rules, game, past: past_of(&pgn) };
+        // What cannot be played is told here, with the place of the game.
+        subject.play(None).map(|()| subject)
     };
     recorded().with_context(|| format!("{}#1", path.display()))
 }
@@ -158,41 +194,43 @@ fn random_moves(game: &mut Game) -> anyhow::Result<Vec<String>> {
     Ok(moves)
 }
 
-/// Plays the moves, listing the legal ones at every ply as a host would.
-fn play(game: &mut Game, moves: &[String]) -> anyhow::Result<()> {
-    for text in moves {
-        let _ = game.legal_moves();
-        game.play_text(text)?;
-    }
-    let _ = game.legal_moves();
-    Ok(())
+/// What rules and reactions cost, of all programs of a game.
+#[derive(Default)]
+struct Costs {
+    /// Instructions by place and concluded relation.
+    operations: BTreeMap<(String, String), u64>,
+    notes: Vec<String>,
 }
 
-/// The profile from the number of instructions of each rule, then of each reaction.
-fn profile(
-    program: &Program,
-    counts: &[u64],
-    plies: usize,
-    micros: f64,
-    notes: Vec<String>,
-) -> Profile {
-    let operations: u64 = counts.iter().sum();
-    let rules = program.rules.iter().map(|it| (it.span, program.relation(it.head).name.as_str()));
-    let reactions = program.reactions.iter().map(|it| (it.span, "reaction"));
-    let line = |((span, relation), &count): ((Span, &str), &u64)| {
-        let share = count as f64 / operations.max(1) as f64;
-        Line {
-            place: program.place(span),
-            relation: relation.to_owned(),
-            operations: count,
-            share,
-            micros: micros * share,
+impl Costs {
+    /// Adds what was counted in the world of a game.
+    fn add(&mut self, game: &Game) {
+        let program = game.program();
+        let concluded = |it: &Rule| (it.span, program.relation(it.head).name.clone());
+        let rules = program.rules.iter().map(concluded);
+        let reactions = program.reactions.iter().map(|it| (it.span, "reaction".to_owned()));
+        for ((span, relation), count) in rules.chain(reactions).zip(game.world().operations()) {
+            if count > 0 {
+                *self.operations.entry((program.place(span), relation)).or_default() += count;
+            }
         }
-    };
-    let mut lines: Vec<Line> =
-        rules.chain(reactions).zip(counts).filter(|it| *it.1 > 0).map(line).collect();
-    lines.sort_by(|a, b| b.operations.cmp(&a.operations).then(a.place.cmp(&b.place)));
-    Profile { plies, operations, micros, rules: lines, notes }
+        for (_, note) in played_out(program, game.contract().untenable) {
+            if !self.notes.contains(&note) {
+                self.notes.push(note);
+            }
+        }
+    }
+
+    fn profile(self, plies: usize, micros: f64) -> Profile {
+        let operations: u64 = self.operations.values().sum();
+        let line = |((place, relation), count): ((String, String), u64)| {
+            let share = count as f64 / operations.max(1) as f64;
+            Line { place, relation, operations: count, share, micros: micros * share }
+        };
+        let mut rules: Vec<Line> = self.operations.into_iter().map(line).collect();
+        rules.sort_by(|a, b| b.operations.cmp(&a.operations).then(a.place.cmp(&b.place)));
+        Profile { plies, operations, micros, rules, notes: self.notes }
+    }
 }
 
 fn print(profile: &Profile, top: usize, out: &mut Out) -> anyhow::Result<()> {

@@ -13,7 +13,8 @@ use crate::game::{Game, PlayError};
 use crate::moves::notation::PgnGame;
 use crate::presets::save::{Doubt, RestoreError, Restored, RulesFrom, Save};
 use crate::presets::{
-    Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset, switch_place, switched,
+    Activation, ActivationError, AddError, Catalogue, LoadError, Ruleset, preset_of, switch_place,
+    switched,
 };
 use crate::rules::plural;
 
@@ -24,7 +25,7 @@ pub(crate) struct Opened {
     pub(crate) rules: Arc<Ruleset>,
     /// The name of the game as typed; for a save, the name in its rules.
     pub(crate) name: String,
-    /// The presets typed, besides the game's own; for a save, all active ones.
+    /// The presets typed, in full; for a save or facts, all active ones.
     pub(crate) presets: Vec<String>,
 }
 
@@ -55,20 +56,31 @@ pub(crate) fn open_unmoved(
         (None, facts) => {
             let game = game.unwrap_or(DEFAULT_GAME);
             let rules = library.load(game, &from.presets)?;
-            let (rules, started) = match facts {
-                Some(facts) => of_facts(library, &rules, facts)?,
-                None => {
-                    let started = with_warnings(start(&rules, from.fen.as_deref())?);
-                    (rules, started)
+            let name = game.to_owned();
+            match facts {
+                Some(facts) => {
+                    let (rules, game) = of_facts(library, &rules, facts)?;
+                    let presets = Activation::texts(&Catalogue::active(&game));
+                    Opened { game, rules, name, presets }
                 }
-            };
-            Opened { game: started, rules, name: game.to_owned(), presets: from.presets.clone() }
+                None => {
+                    let game = with_warnings(start(&rules, from.fen.as_deref())?);
+                    let presets = typed(&rules, &from.presets);
+                    Opened { game, rules, name, presets }
+                }
+            }
         }
     };
     for conflict in Catalogue::conflicts(&mut opened.game) {
         warn(conflict);
     }
     Ok(opened)
+}
+
+/// The activations of rules that are of presets typed, in full.
+fn typed(rules: &Ruleset, texts: &[String]) -> Vec<String> {
+    let is_typed = |it: &&Activation| texts.iter().any(|text| preset_of(text) == it.preset);
+    rules.activations().iter().filter(is_typed).map(ToString::to_string).collect()
 }
 
 /// A saved game, after `--ply` of its actions or all of them. `--rules-from-save` leaves the library with the rule
@@ -328,13 +340,24 @@ impl Library {
     ) -> anyhow::Result<bool> {
         let mut is_switched = false;
         for presets in switched(comments) {
-            let place = switch_place(game.history().len());
-            self.catalogue.set_active(rules, game, &presets).map_err(|why| {
-                trouble(format!("{place}: {why}"), "`rulemate presets` lists the presets")
-            })?;
+            self.set_active(rules, game, &presets)?;
             is_switched = true;
         }
         Ok(is_switched)
+    }
+
+    /// Replaces the presets of a game. The rules only say which game it is.
+    pub(crate) fn set_active(
+        &self,
+        rules: &Ruleset,
+        game: &mut Game,
+        presets: &[String],
+    ) -> anyhow::Result<()> {
+        let place = switch_place(game.history().len());
+        let switched = self.catalogue.set_active(rules, game, presets).map(|_| ());
+        switched.map_err(|why| {
+            trouble(format!("{place}: {why}"), "`rulemate presets` lists the presets")
+        })
     }
 
     /// The catalogue that games are loaded from.

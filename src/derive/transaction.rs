@@ -265,8 +265,8 @@ impl<'w, 't> Transaction<'w, 't> {
             }
             Other::Forget { preset, of } => {
                 let program = Arc::clone(self.world.program());
-                for (entity, attr) in program.stated_by(*preset, *of, self.world.facts()) {
-                    self.world.write(entity, attr, None);
+                for (entity, attr, raw) in program.forgotten(*preset, *of, self.world.facts()) {
+                    self.world.write(entity, attr, raw);
                 }
                 return Ok(());
             }

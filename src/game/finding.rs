@@ -1,7 +1,7 @@
 //! Decisions about moves (a proof, a refutation, or the trial of an action that rules alone do not decide), and
 //! findings in words, with the game's names for things.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::derive::explain::{
     Case, Effect, Finding, Limits, Line, Outcome, Proof, Trial, Turning, View, try_out, try_turn,
@@ -164,7 +164,7 @@ impl Describer<'_> {
     /// The effects of a tried action in short, of changed facts only their number. Empty for other findings.
     pub(super) fn sentences(&self, finding: &Finding) -> Vec<String> {
         match finding {
-            Finding::Tried(it) => self.now(|view| it.summary(view)),
+            Finding::Tried(it) => self.before(it, |view| it.summary(view)),
             _ => Vec::new(),
         }
     }
@@ -192,22 +192,45 @@ impl Describer<'_> {
         steps: usize,
         f: impl FnOnce(View<'_>, View<'_>) -> T,
     ) -> T {
-        let schema = &self.world.program().schema;
         let of_steps = trial.steps.iter().take(steps).flat_map(|it| &it.effects);
-        let effects = trial.expired.iter().chain(of_steps);
-        let changes = effects.filter_map(|it| match it {
+        let changes = self.changes(trial.expired.iter().chain(of_steps));
+        let facts = |entity, attr| {
+            let now = || self.world.facts().get_raw(entity, attr);
+            changes.get(&(entity, attr)).copied().unwrap_or_else(now)
+        };
+        self.before(trial, |before| self.named(&facts, |after| f(before, after)))
+    }
+
+    /// Calls `f` with the names of the position; what is new in a trial has the names that it has at the end.
+    fn before<T>(&self, trial: &Trial, f: impl FnOnce(View<'_>) -> T) -> T {
+        let effects = || trial.steps.iter().flat_map(|it| &it.effects);
+        let spawned = |it: &Effect| match it {
+            Effect::Spawned { entity } => Some(EntityId(*entity)),
+            _ => None,
+        };
+        let new: HashSet<EntityId> = effects().filter_map(spawned).collect();
+        let changes = self.changes(effects());
+        let facts = |entity, attr| match new.contains(&entity) {
+            true => changes.get(&(entity, attr)).copied().flatten(),
+            false => self.world.facts().get_raw(entity, attr),
+        };
+        self.named(&facts, f)
+    }
+
+    /// The last value of each fact that effects change.
+    fn changes<'e>(
+        &self,
+        effects: impl Iterator<Item = &'e Effect>,
+    ) -> HashMap<(EntityId, AttrId), Option<i64>> {
+        let schema = &self.world.program().schema;
+        let change = |it: &Effect| match it {
             Effect::Changed { entity, attribute, new, .. } => {
                 let attr = schema.attribute_named(attribute)?;
                 Some(((EntityId(*entity), attr), new.as_ref().map(|it| it.raw)))
             }
             _ => None,
-        });
-        let changes: HashMap<(EntityId, AttrId), Option<i64>> = changes.collect();
-        let facts = |entity, attr| {
-            let now = || self.world.facts().get_raw(entity, attr);
-            changes.get(&(entity, attr)).copied().unwrap_or_else(now)
         };
-        self.now(|before| self.named(&facts, |after| f(before, after)))
+        effects.filter_map(change).collect()
     }
 
     fn named<T>(&self, facts: Lookup<'_>, f: impl FnOnce(View<'_>) -> T) -> T {

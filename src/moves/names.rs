@@ -1,5 +1,5 @@
-//! Names of entities, and the sentences of rows. A piece is called by its side, kind and square, a piece on no square (in
-//! hand) by its side, kind and number.
+//! Names of entities, and the sentences of rows. A piece is called by its side, kind and square, a piece on no square by
+//! its side, kind and number; where games have hands it is said to be in hand, with its number only if another one is alike.
 
 use crate::facts::{AttrId, DomainId, EntityId, filled};
 use crate::rules::{Program, RelId, Type};
@@ -10,7 +10,7 @@ use super::contract::Contract;
 pub type Lookup<'a> = &'a dyn Fn(EntityId, AttrId) -> Option<i64>;
 
 /// The name of a raw value: of a piece on the board `the white knight on b1`, of a piece on no square `the white
-/// knight #2`, of everything else its own name.
+/// knight #2`, `the white knight in hand` or `the white knight #2 in hand`, of everything else its own name.
 pub fn value_name(
     program: &Program,
     facts: Lookup<'_>,
@@ -60,6 +60,17 @@ fn piece_name(
     let side = word(contract.color.attr, contract.sides)?;
     Some(match word(contract.at.attr, contract.board.domain) {
         Some(square) => format!("the {side} {kind} on {square}"),
-        None => format!("the {side} {kind} #{raw}"),
+        None if !contract.has_pocket() => format!("the {side} {kind} #{raw}"),
+        None if is_alone_in_hand(facts, contract, entity) => format!("the {side} {kind} in hand"),
+        None => format!("the {side} {kind} #{raw} in hand"),
     })
+}
+
+/// Whether no other piece on no square is of the same kind and side.
+fn is_alone_in_hand(facts: Lookup<'_>, contract: &Contract, piece: EntityId) -> bool {
+    let look =
+        |entity| [contract.kind, contract.color, contract.at].map(|it| facts(entity, it.attr));
+    let own = look(piece);
+    let mut others = (1..u32::from(contract.entities)).map(EntityId).filter(|it| *it != piece);
+    !others.any(|it| look(it) == own)
 }

@@ -11,6 +11,7 @@ use super::activation::read_range;
 const KEYS: &[&str] = &[
     // The kind of a file, and its relations to others.
     "family",
+    "forget",
     "game",
     "include",
     "layout",

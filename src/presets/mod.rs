@@ -33,7 +33,7 @@ mod switch;
 mod templates;
 mod unsaid;
 
-#[cfg(feature = "server")]
+#[cfg(any(feature = "bin", feature = "server"))]
 pub(crate) use activation::preset_of;
 pub use activation::{Activation, ActivationError, OptionEntry, OptionType, Request};
 pub use catalogue::{Catalogue, at_its_place};

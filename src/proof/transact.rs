@@ -408,6 +408,35 @@ impl<'m> Transaction<'m> {
                 });
             }
         }
+        if of.is_none() {
+            self.forget_modules(preset);
+        }
+    }
+
+    /// Takes the facts of modules back to the start that no active preset but this one brings.
+    fn forget_modules(&mut self, preset: i64) {
+        let program = Arc::clone(&self.program);
+        let named = program.schema.attribute_named("preset");
+        let active = |facts: &Session, it: i64| {
+            named.is_some_and(|attr| {
+                facts.entities_with(attr).any(|of| facts.get_raw(of, attr) == Some(it))
+            })
+        };
+        for (_, attr) in program.of_modules.iter().filter(|it| it.0 == preset) {
+            let mut others = program.of_modules.iter().filter(|it| it.0 != preset && it.1 == *attr);
+            if others.any(|it| active(&self.facts, it.0)) {
+                continue;
+            }
+            let attribute = program.schema.attribute(*attr);
+            let owners: Vec<EntityId> = self.facts.entities_with(*attr).collect();
+            for owner in owners {
+                let has_start = attribute.of.is_some() || owner == GAME;
+                let start = attribute.default.filter(|_| has_start);
+                self.change(|facts| {
+                    facts.set_raw(owner, *attr, start);
+                });
+            }
+        }
     }
 
     /// Copies the facts of presets from one entity to another.

@@ -158,7 +158,8 @@ pub fn writes(program: &Program, reaction: &Reaction) -> Attributes {
                     }
                 }
             }
-            Effect::Forget { .. } | Effect::Inherit { .. } => {
+            Effect::Forget { .. } => program.forgettable().for_each(|it| writes.insert(it)),
+            Effect::Inherit { .. } => {
                 program.stated.iter().for_each(|&(_, attr)| writes.insert(attr));
             }
             Effect::Remove { .. } => writes.extend(&of_entities(program)),

@@ -28,6 +28,9 @@ pub struct Program {
     /// The facts that `forget` retracts and `inherit` copies: for each preset, by its raw value, the attributes
     /// that it states about entities other than its activations.
     pub stated: Vec<(i64, AttrId)>,
+    /// The facts that `forget` takes back to the start, too, unless another preset that brings them is active: for each
+    /// preset, by its raw value, the attributes of modules that presets alone bring.
+    pub of_modules: Vec<(i64, AttrId)>,
     /// For each source the presets that bring it, by their raw values; `None` if it is there without any.
     pub brought: Vec<Option<Vec<i64>>>,
     pub sources: Vec<Source>,

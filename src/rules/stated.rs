@@ -1,30 +1,35 @@
 //! The facts that a preset states about other things than its activations: `forget` retracts and `inherit` copies them.
+//! Those of a module end with the last preset that brings it.
 //! And whether a file counts, which is there on account of presets.
 //!
 //! Deliberately absent: when that happens, which reactions of the core decide.
 
 use super::program::{Effect, Program, Type};
-use crate::facts::{AttrId, DomainId, EntityId, Session};
+use crate::facts::{AttrId, DomainId, EntityId, GAME, Session};
 
 impl Program {
     /// Whether none of the presets that bring a file is active: it is there only because one of them was, or may be.
     pub fn sleeps(&self, source: u16, facts: &Session) -> bool {
         let by = self.brought.get(usize::from(source)).and_then(Option::as_ref);
+        by.is_some_and(|by| !self.active(facts).any(|it| by.contains(&it)))
+    }
+
+    /// The presets that are active, by their raw values.
+    fn active<'f>(&self, facts: &'f Session) -> impl Iterator<Item = i64> + use<'f> {
         let attr = self.schema.attribute_named("preset");
-        by.zip(attr).is_some_and(|(by, attr)| {
-            let mut active = facts.entities_with(attr).filter_map(|it| facts.get_raw(it, attr));
-            !active.any(|it| by.contains(&it))
+        attr.into_iter().flat_map(move |attr| {
+            facts.entities_with(attr).filter_map(move |it| facts.get_raw(it, attr))
         })
     }
 
-    /// The facts that a preset states, as owner (an entity, or the number of a member) and attribute. `of` restricts
-    /// them to the owner of that type and number.
-    pub fn stated_by(
+    /// The facts that end with a preset, as owner (an entity, or the number of a member) and attribute, and the values that
+    /// they have then. `of` restricts them to those that the preset's own files state of the owner of that type and number.
+    pub fn forgotten(
         &self,
         preset: i64,
         of: Option<(Type, i64)>,
         facts: &Session,
-    ) -> Vec<(EntityId, AttrId)> {
+    ) -> Vec<(EntityId, AttrId, Option<i64>)> {
         let mut found = Vec::new();
         for (_, attr) in self.stated.iter().filter(|it| it.0 == preset) {
             let owners = self.schema.attribute(*attr).of;
@@ -32,9 +37,27 @@ impl Program {
                 None => true,
                 Some((ty, raw)) => i64::from(it.0) == raw && self.owns(ty, owners),
             };
-            found.extend(facts.entities_with(*attr).filter(is_asked).map(|it| (it, *attr)));
+            found.extend(facts.entities_with(*attr).filter(is_asked).map(|it| (it, *attr, None)));
+        }
+        let of_modules = self.of_modules.iter().filter(|it| it.0 == preset && of.is_none());
+        for (_, attr) in of_modules.filter(|it| !self.is_needed(it.1, preset, facts)) {
+            let attribute = self.schema.attribute(*attr);
+            let start =
+                |it: EntityId| attribute.default.filter(|_| attribute.of.is_some() || it == GAME);
+            found.extend(facts.entities_with(*attr).map(|it| (it, *attr, start(it))));
         }
         found
+    }
+
+    /// Whether an active preset other than this one brings a module's attribute.
+    fn is_needed(&self, attr: AttrId, preset: i64, facts: &Session) -> bool {
+        let brings = |it: i64| it != preset && self.of_modules.contains(&(it, attr));
+        self.active(facts).any(brings)
+    }
+
+    /// The attributes that `forget` may write.
+    pub fn forgettable(&self) -> impl Iterator<Item = AttrId> {
+        self.stated.iter().chain(&self.of_modules).map(|it| it.1)
     }
 
     /// Whether the owners of an attribute, members of a domain or else entities, are of the type.

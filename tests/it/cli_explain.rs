@@ -276,7 +276,12 @@ fn effects_read_as_sentences() {
     let stands = "as the black pawn on d5 stands on some square\n";
     says(&splits, &["--effects", "d1d5"], 0, "d1d5 does this: ", stands);
     let ran = explain(&splits, &["--effects", "d1d5"]);
-    assert!(ran.out.contains("#6 is new\n") && !ran.out.contains("next_entity"), "{}", ran.out);
+    let bishop = "the white bishop on d1";
+    for told in ["is new", "belongs to white"] {
+        assert!(ran.out.contains(&format!("  {bishop} {told}\n")), "{told}: {}", ran.out);
+    }
+    assert!(ran.out.contains(&format!("raised: {bishop} comes onto the board\n")), "{}", ran.out);
+    assert!(!ran.out.contains("next_entity"), "{}", ran.out);
 }
 
 /// What is refuted further up is not refuted again.
@@ -290,18 +295,19 @@ fn refutations_do_not_repeat_themselves() {
     assert_eq!(ran.out.matches(cause).count(), 1, "{}", ran.out);
 }
 
-/// A piece that stands nowhere is called by its side, kind and number.
+/// A piece in hand is called by its side and kind, and by its number only if another one is alike; one that comes into
+/// hand as well.
 #[test]
 fn pieces_in_hand_have_names() {
-    let fen = "4k3/8/8/8/8/8/8/4K3[Rr] w - - 0 1";
-    let hand = ["--game", "crazyhouse", "--fen", fen];
-    says(
-        &hand,
-        &["R@a3"],
-        0,
-        "R@a3 is legal",
-        "the white rook #2 is dropped on a3 [rules/modules/",
-    );
+    for (hand, rook) in [("Rr", "the white rook in hand"), ("RRr", "the white rook #2 in hand")] {
+        let fen = format!("4k3/8/8/8/8/8/8/4K3[{hand}] w - - 0 1");
+        let hand = ["--game", "crazyhouse", "--fen", &fen];
+        let dropped = format!("{rook} is dropped on a3 [rules/modules/");
+        says(&hand, &["R@a3"], 0, "R@a3 is legal", &dropped);
+    }
+    let fen = "4k3/8/8/3p4/4P3/8/8/4K3[] w - - 0 1";
+    let taken = "the white pawn in hand belongs to white\n";
+    says(&["--game", "crazyhouse", "--fen", fen], &["--effects", "e4d5"], 0, "e4d5 does", taken);
 }
 
 #[test]
@@ -312,6 +318,11 @@ fn activations_that_are_refused() {
     assert!(ran.out.starts_with("monster-rules cannot be activated here: "), "{}", ran.out);
     assert!(ran.out.contains("[rules/presets/double-move.dl:9]"), "{}", ran.out);
     says(&[], &["--activate", "coregal"], 0, "coregal can be activated here", "");
+    // As `on` does in the terminal: other options for an active preset replace its own.
+    let (active, other) = (["--preset", "piece-hp"], "piece-hp:both:hp=3");
+    says(&active, &["--activate", other], 0, "piece-hp:both:hp=3 can be activated here", "");
+    let ran = explain(&active, &["--activate", "piece-hp:white"]);
+    assert!(ran.code == 1 && ran.out.contains("twice for one side"), "{}{}", ran.out, ran.err);
     let ran = explain(&[], &["--activate", "berserker", "--json"]);
     let told: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(told["holds"], false);

@@ -172,6 +172,25 @@ fn facts_come_back_under_the_rules_that_they_state() {
     assert_eq!(loaded.code, 0, "{}", loaded.err);
 }
 
+/// As saves and facts list them, however they were typed.
+#[test]
+fn presets_are_listed_in_full() {
+    let facts = scratch("listed.facts");
+    let typed = ["--game", "3check", "--preset", "piece-hp", "--preset", "coregal:white"];
+    std::fs::write(&facts, rulemate(&[&["facts", "--json"], &typed[..]].concat()).out)
+        .expect("a file");
+    let listed = |args: &[&str]| -> serde_json::Value {
+        let answer = rulemate(&[&["moves", "--json"], args].concat());
+        let answer: serde_json::Value = serde_json::from_str(&answer.out).expect("JSON");
+        answer["presets"].clone()
+    };
+    let in_full =
+        ["three-check:both:checks=3", "piece-hp:both:hp=2", "coregal:white:queen_castles=false"];
+    assert_eq!(listed(&typed), serde_json::json!(in_full[1..]));
+    let given = [&typed[..], &["--facts", shown(&facts)]].concat();
+    assert_eq!(listed(&given), serde_json::json!(in_full));
+}
+
 #[test]
 fn a_wrong_save_is_a_finding_of_audit_and_an_error_of_load() {
     let save = rulemate(&["save", "--moves", "e4 e5", "-"]).out;

@@ -82,6 +82,50 @@ fn what_is_included_is_there_once_and_reacts_by_itself() {
     }
 }
 
+/// A module that marks pieces, and counts its marks.
+const STAMP: &str = r#"
+.meta module "stamp"
+.input stamped(piece: Entity) flag attr stamped "{piece} is stamped"
+.input stamps(n: Int) game attr stamps = 0 "{n} stamp(s) were used"
+.decl stamping(side: Side) open "pieces of {side} are stamped as they move"
+on move(p, _) when color(p, c), stamping(c), stamps(n) do set stamped(p), set stamps(n + 1).
+"#;
+
+/// What a module states ends with the last preset that brings it, also where this ends by itself, so that the module's
+/// rules stay.
+#[test]
+fn facts_of_modules_end_with_the_last_preset_that_brings_them() {
+    let stamper = |id: &str| {
+        format!(
+            ".meta preset \"{id}\"\n.meta include \"shared/stamp.dl\"\n.domain Preset += {{ {id} }}\n\
+             stamping(c) :- active('{id}, c).\n"
+        )
+    };
+    let (one, two) = (stamper("one"), stamper("two"));
+    let files = [("mine/one.dl", &*one), ("mine/two.dl", &*two), ("mine/shared/stamp.dl", STAMP)];
+    let catalogue = with(&files);
+    let brief = ["one:both:turns=1", "two:both:turns=2"];
+    let rules = catalogue.load("chess", &brief).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).expect("it starts");
+    let stamps = |game: &Game| {
+        let used = fact(game, "stamps");
+        (fact(game, "stamped").lines().count(), used[used.find(":0,").unwrap_or(0)..].to_owned())
+    };
+    let told = |n: u8| format!(":0,\"attribute\":\"stamps\",\"value\":{n}}},");
+    assert_eq!(stamps(&game), (0, told(0)));
+    for (text, left, marked) in [("e4", 1, 1), ("e5", 0, 0), ("Nf3", 0, 0)] {
+        game.play_text(text).unwrap_or_else(|it| panic!("{it}"));
+        assert_eq!(Catalogue::active(&game).len(), left, "{text}");
+        assert_eq!(stamps(&game), (marked, told(marked as u8)), "{text}");
+    }
+    let bytes = Save::of(&game, &rules, Content { rules: true }).expect("it replays");
+    let bytes = bytes.write(Form::Binary);
+    for from in [RulesFrom::Here, RulesFrom::Save] {
+        let audited = audit::save(&bytes, "chess", &catalogue, from, &mut |_| {});
+        assert_eq!(audited.unwrap_or_else(|it| panic!("{it}")).plies, 3);
+    }
+}
+
 /// The module of the package that counts turns down serves those who ask for it, too.
 #[test]
 fn modules_of_the_package_may_be_included() {

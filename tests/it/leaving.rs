@@ -67,6 +67,22 @@ fn half_moves_are_not_counted_on_without_the_preset_that_counts_them() {
     play(&mut game, "d2d4 d7d5 g1f3");
 }
 
+/// Turns of a draft are no turns of the game: presets do not end within it.
+#[test]
+fn durations_begin_with_the_game() {
+    let catalogue = catalogue();
+    let brief = ["loadout-draft:both:turns=2", "scorch:white:turns=1"];
+    let (_, mut game) = start(&catalogue, &brief, None);
+    let before = active(&game);
+    play(&mut game, "a2~fire a7~fire b2~water done done");
+    assert_eq!(active(&game), before);
+    assert!(facts(&game, "loadout-draft::drafting").is_empty());
+    play(&mut game, "e2e4");
+    assert_eq!(active(&game), ["loadout-draft:both:turns=1,points=6"]);
+    play(&mut game, "e7e5");
+    assert!(active(&game).is_empty());
+}
+
 /// A piece in hand that nobody can drop would count as material, though no board and no FEN shows it.
 #[test]
 fn hands_are_emptied_when_crazyhouse_ends() {

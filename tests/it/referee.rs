@@ -156,8 +156,9 @@ fn presets_of_a_recorded_game_count() {
         let active = ["query", "--pgn", &path, "--each-ply", "active(x, 'white)"];
         let ran = rulemate(&active);
         assert!(ran.out.contains("1. ec4") && !ran.out.contains("e5"), "{}{}", ran.out, ran.err);
-        let ran = rulemate(&["profile", "--pgn", &path]);
-        assert!(ran.err.contains("a profile is of one set of rules"), "{}{}", ran.out, ran.err);
+        let ran = rulemate(&["profile", "--pgn", &path, "--top", "9999"]);
+        assert!(ran.out.starts_with("3 plies, "), "{}{}", ran.out, ran.err);
+        assert!(ran.out.contains("berolina-pawns.dl"), "{}", ran.out);
     }
     for (moves, said) in [
         ("1. e4 {[%presets berolina-pawns]} fe6 {[%presets]} 2. d4 *", "#1 ok *"),

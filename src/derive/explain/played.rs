@@ -1,6 +1,7 @@
 //! Trials as indented text: the action that is tried, what it does step by step, and the outcome.
 //!
-//! Steps are worded with the names from before the action, its result with those from after it.
+//! Steps are worded with the names from before the action, its result with those from after it. What is new in it has
+//! its names from the end.
 
 use super::text::{Line, View};
 use crate::facts::{AttrId, NEXT_ENTITY};
@@ -202,7 +203,7 @@ impl Reacted {
             Effect::Changed { entity, attribute, old, new } => {
                 view.change(*entity, attribute, old.as_ref(), new.as_ref())
             }
-            Effect::Spawned { entity } => format!("#{entity} is new"),
+            Effect::Spawned { entity } => format!("{} is new", view.entity(*entity)),
             Effect::Raised { event, args } => format!("raised: {}", view.event(event, args)),
             Effect::Stopped => "stopped: nothing more comes of it".to_owned(),
             Effect::Passed { args } => format!("passed on: {}", view.event(&self.event, args)),
@@ -307,7 +308,7 @@ impl View<'_> {
         let sentence = |value: &Datum| id.and_then(|it| self.fact(it, entity, value));
         let owner = match id.and_then(|it| self.program.schema.owners(it)) {
             Some(domain) => domain.member_name(i64::from(entity)),
-            None => format!("#{entity}"),
+            None => self.entity(entity),
         };
         let bare = |value: &Datum| format!("{attribute} of {owner} is {}", value.name);
         match (old, new) {

@@ -306,14 +306,25 @@ impl View<'_> {
 
     /// The name of a value whose type is not known: if it is an entity, the caller's name for it.
     fn value(self, datum: &Datum) -> String {
-        let is_of_entities = |it: &Domain| matches!(it.shape, Shape::Entities { .. });
-        let domain = self.program.schema.domains().iter().position(is_of_entities);
-        match domain.map(|at| Type::Domain(DomainId(at as u16))) {
+        match self.entities() {
             Some(ty) if self.program.value_name(ty, datum.raw) == datum.name => {
                 (self.names)(ty, datum.raw)
             }
             _ => datum.name.clone(),
         }
+    }
+
+    /// The caller's name for an entity.
+    pub(super) fn entity(self, number: u32) -> String {
+        let name = self.entities().map(|ty| (self.names)(ty, i64::from(number)));
+        name.unwrap_or_else(|| format!("#{number}"))
+    }
+
+    /// The type of entities.
+    fn entities(self) -> Option<Type> {
+        let is_of_entities = |it: &Domain| matches!(it.shape, Shape::Entities { .. });
+        let domain = self.program.schema.domains().iter().position(is_of_entities);
+        domain.map(|at| Type::Domain(DomainId(at as u16)))
     }
 
     fn comparison(self, comparison: &Comparison) -> String {

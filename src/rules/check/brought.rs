@@ -1,11 +1,12 @@
-//! Which presets bring a file into a program.
+//! Which presets bring a file into a program, and what it states on their account.
 //!
 //! Deliberately absent: which of them are active, which facts say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::Program;
 use super::domains::PRESETS;
+use super::{Program, Role};
+use crate::facts::AttrId;
 use crate::rules::source::{Source, included};
 
 /// For each file the presets that bring it, by their raw values; `None` for a file that is there without any of them.
@@ -38,6 +39,35 @@ pub(super) fn brought(program: &Program, sources: &[Source]) -> Vec<Option<Vec<i
         }
     }
     brought
+}
+
+/// For each preset (its raw value) the attributes that are there on account of presets alone, and that it does not
+/// state itself: those of modules. Options are left out, and facts that expire by themselves. None in programs without the
+/// line `.meta forget "modules"`.
+pub(super) fn of_modules(program: &Program, brought: &[Option<Vec<i64>>]) -> Vec<(i64, AttrId)> {
+    if !program.meta.iter().any(|it| it.key == "forget" && it.value == "modules") {
+        return Vec::new();
+    }
+    let mut bringers: BTreeMap<u16, Option<BTreeSet<i64>>> = BTreeMap::new();
+    for relation in &program.relations {
+        let Role::Input(input) = relation.role else { continue };
+        let is_option = relation.columns.first().is_some_and(|it| it.name == "activation");
+        let by = brought.get(usize::from(relation.span.source)).and_then(Option::as_ref);
+        for attr in input.attrs() {
+            let all = bringers.entry(attr.0).or_insert_with(|| Some(BTreeSet::new()));
+            match (by.filter(|_| !is_option), all) {
+                (Some(by), Some(all)) => all.extend(by),
+                (_, all) => *all = None,
+            }
+        }
+    }
+    let stays = |attr: AttrId| {
+        let is_own = program.stated.iter().any(|it| it.1 == attr);
+        is_own || program.expiry.takes_back(attr) || program.is_before(attr)
+    };
+    let all = bringers.into_iter().filter_map(|(attr, by)| Some((AttrId(attr), by?)));
+    let all = all.filter(|it| !stays(it.0));
+    all.flat_map(|(attr, by)| by.into_iter().map(move |it| (it, attr))).collect()
 }
 
 /// The files that a file includes, each as the first of the places where it may be.

@@ -60,7 +60,8 @@ pub fn compile_sharing(sources: Vec<Source>, reader: &Reader) -> Result<Program,
     match check(&sources, reader, &mut found) {
         Some(program) if found.is_empty() => {
             let brought = brought::brought(&program, &sources);
-            Ok(Program { sources, brought, ..program })
+            let of_modules = brought::of_modules(&program, &brought);
+            Ok(Program { sources, brought, of_modules, ..program })
         }
         _ => Err(Diagnostics::new(sources, found)),
     }
@@ -407,6 +408,7 @@ impl<'t> Checker<'t> {
         }
         let mut program = Program {
             stated: Vec::new(),
+            of_modules: Vec::new(),
             brought: Vec::new(),
             sources: Vec::new(),
             owners: self.owners,

@@ -170,7 +170,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             Effect::Set { rel, .. } | Effect::Retract { rel, .. } => *rel == input,
             Effect::Forget { .. } => {
                 let attr = input_of(self.program, input).attr();
-                self.program.stated.iter().any(|it| it.1 == attr)
+                self.program.forgettable().any(|it| it == attr)
             }
             _ => false,
         })

@@ -90,6 +90,10 @@ fn further(part: Part<'_>, position: &mut Position) -> Result<(), FenError> {
         None => (text, None),
     };
     let mut offset = key.len() + 1;
+    if field.about != About::Game && first.contains(':') {
+        let expected = format!("the usual value, or -, before what differs: `{key}=-,{first}`");
+        return Err(part.error(offset, format!("{first:?}"), expected));
+    }
     let value = match Some(field.ty) == contract.entity_type(part.rules.program) {
         true => piece_on(&position.pieces, part, (first, offset))?,
         false => value_of(field, part, first, offset)?,
