@@ -378,6 +378,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/graph.dl", include_str!("modules/graph.dl")),
     ("rules/modules/grasshopper.dl", include_str!("modules/grasshopper.dl")),
     ("rules/modules/growth.dl", include_str!("modules/growth.dl")),
+    ("rules/modules/honour-counting.dl", include_str!("modules/honour-counting.dl")),
     ("rules/modules/hops.dl", include_str!("modules/hops.dl")),
     ("rules/modules/horse.dl", include_str!("modules/horse.dl")),
     ("rules/modules/isolation-rules.dl", include_str!("modules/isolation-rules.dl")),

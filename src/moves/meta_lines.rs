@@ -8,8 +8,11 @@ use crate::rules::{Program, Span};
 const WORDS: &[(&str, &[&str], &[&str])] = &[
     (
         "fen",
-        &["counts", "pocket", "shredder", "strict"],
-        &["counters", "dashes", "mark", "passed", "prefix", "stack", "turn", "unmoved", "wall"],
+        &["pocket", "shredder", "strict"],
+        &[
+            "counted", "counters", "dashes", "limit", "mark", "passed", "prefix", "stack", "turn",
+            "unmoved", "wall",
+        ],
     ),
     ("san", &["unmarked"], &["hold", "turn"]),
     ("fault", &[], &["over", "piece", "text"]),

@@ -166,7 +166,7 @@ mod tests {
             ("fen \"mark ~promoted\"", "SIGN=RELATION is expected after mark"),
             (
                 "fen \"hp 2=hp\"",
-                "there is no word hp; such a line is KEY=RELATION, or begins with one of counts, pocket, ",
+                "there is no word hp; such a line is KEY=RELATION, or begins with one of pocket, shredder, ",
             ),
             ("san \"umarked\"", "did you mean unmarked?"),
             (

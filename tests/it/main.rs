@@ -16,6 +16,7 @@ mod cli_explain;
 mod corners;
 mod cotulenh;
 mod cotulenh_proofs;
+mod counting;
 mod damage;
 mod dead;
 mod deeds;

@@ -289,18 +289,23 @@ fn further_attributes_are_read_and_written_where_the_rules_have_them() {
     assert_eq!((error.field, error.offset), (FenField::Further, 29));
 }
 
-/// Fairy-Stockfish writes a count of moves in place of the passed square and the clock. It is dropped where a file says
-/// that there may be one, with a warning; elsewhere a number is no square.
+/// A count of moves stands in place of the passed square and the clock where files say so; elsewhere a number is no
+/// square.
 #[test]
-fn a_count_of_another_program_is_dropped() {
+fn a_count_of_moves_is_read_and_written() {
     let counted = "8/4k3/8/8/1R6/4K3/8/8 w - 32 7 2";
     for game in ["makruk", "makpong", "asean", "cambodian"] {
         let mut table = Table::of(game);
-        let setup = read_fen(&mut table.world, &table.contract, counted).expect("a FEN");
-        let warning = Warning::Family(Oddity::Count { counted: 7, limit: 32 });
-        assert_eq!(setup.warnings, [warning], "{game}");
-        let now = written(&mut table, FenStyle::XFen);
-        assert_eq!(now, "8/4k3/8/8/1R6/4K3/8/8 w - - 0 2", "{game}");
+        for (read, whole) in [
+            (counted, counted),
+            ("8/4k3/8/8/1R6/4K3/8/8 w - 32", "8/4k3/8/8/1R6/4K3/8/8 w - 32 0 1"),
+            ("8/4k3/8/8/1R6/4K3/8/8 w - 0 7 2", "8/4k3/8/8/1R6/4K3/8/8 w - - 7 2"),
+            (counted, counted),
+            ("8/4k3/8/8/1R6/4K3/8/8 w - - 7 2", "8/4k3/8/8/1R6/4K3/8/8 w - - 7 2"),
+        ] {
+            assert_eq!(table.load(read).warnings, [], "{game} {read}");
+            assert_eq!(written(&mut table, FenStyle::XFen), whole, "{game} {read}");
+        }
     }
     let mut table = Table::of("chess");
     let error = read_fen(&mut table.world, &table.contract, counted).expect_err("no square");

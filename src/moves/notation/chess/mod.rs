@@ -15,6 +15,7 @@ use crate::derive::World;
 use crate::facts::{EntityId, GAME};
 
 use super::super::contract::Contract;
+use super::super::finder::AttrInput;
 use super::super::names::entity_of;
 use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
 
@@ -71,9 +72,6 @@ pub enum Oddity {
     /// The square is dropped: nothing has just passed it.
     #[error("en passant square {square} dropped: nothing has just passed it")]
     NothingPassed { square: String },
-    /// The count of moves is dropped: it ends no game here.
-    #[error("count {counted} of {limit} dropped: this game has no such counts")]
-    Count { counted: i64, limit: i64 },
     /// A royal piece of the side that is not to move could be captured.
     #[error("opponent in check")]
     OpponentInCheck,
@@ -94,7 +92,7 @@ impl Roles {
         if let Some(roles) = &self.passing {
             let part = parts.required(EN_PASSANT)?;
             match self.is_limit(part.text) {
-                true => fields.limit = Some(number(part, part.text, 0)?),
+                true => fields.limit = Some(number(part, part.text, 0)?).filter(|it| *it > 0),
                 false => (fields.passed, fields.victim) = roles.read(part)?,
             }
         }
@@ -103,7 +101,7 @@ impl Roles {
 
     /// Whether a text in place of the passed square is the limit of a count.
     fn is_limit(&self, text: &str) -> bool {
-        self.counts && text.bytes().all(|it| it.is_ascii_digit())
+        self.count.is_some() && text.bytes().all(|it| it.is_ascii_digit())
     }
 
     /// Reads the half-move clock. It is apart from the other fields because counters of the sides may stand before it.
@@ -130,12 +128,15 @@ impl Roles {
         turn: i64,
     ) -> Vec<Oddity> {
         let mut odd = Vec::new();
-        let count = fields.limit.map(|limit| Oddity::Count { counted: fields.clock, limit });
+        let counted = fields.limit.map(|_| fields.clock);
+        if let Some(count) = self.count {
+            world.set_raw(GAME, count.limit.attr, fields.limit);
+            world.set_raw(GAME, count.counted.attr, counted);
+        }
         if let Some(clock) = self.clock {
-            let moves = if count.is_some() { 0 } else { fields.clock };
+            let moves = if counted.is_some() { 0 } else { fields.clock };
             world.set_raw(GAME, clock.attr, Some(moves));
         }
-        odd.extend(count);
         if let Some(roles) = &self.passing {
             world.set_raw(GAME, roles.ep.attr, None);
         }
@@ -165,14 +166,16 @@ impl Roles {
             fields.push(roles.write(world, contract, style));
         }
         if let Some(roles) = &self.passing {
-            fields.push(roles.write(world, contract));
+            let limit = self.count.and_then(|it| raw(world, it.limit));
+            fields.push(limit.map_or_else(|| roles.write(world, contract), |it| it.to_string()));
         }
         fields
     }
 
-    /// Writes the half-move clock.
+    /// Writes the half-move clock, or what was counted instead.
     pub(super) fn write_clock(&self, world: &World) -> Option<String> {
-        self.clock.map(|it| world.facts().get_raw(GAME, it.attr).unwrap_or(0).to_string())
+        let count = self.count.filter(|it| raw(world, it.limit).is_some()).map(|it| it.counted);
+        count.or(self.clock).map(|it| raw(world, it).unwrap_or(0).to_string())
     }
 
     /// The royal pieces in rows of `check` and `ignored_check`: those of the side to move that are attacked.
@@ -212,6 +215,11 @@ impl Roles {
         };
         if checked { "+" } else { "" }
     }
+}
+
+/// The value of a fact of the game.
+fn raw(world: &World, input: AttrInput) -> Option<i64> {
+    world.facts().get_raw(GAME, input.attr)
 }
 
 /// Whether royal pieces of a side other than this one are threatened.

@@ -4,7 +4,7 @@ use crate::facts::DomainId;
 use crate::rules::RelId;
 
 use super::super::super::finder::{AttrInput, Finder, Origin, Slot};
-use super::super::super::meta_lines::{fen_lines, fen_lines_of, full_name};
+use super::super::super::meta_lines::{fen_lines_of, full_name};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,9 +13,8 @@ pub struct Roles {
     pub passing: Option<Passing>,
     /// Half-moves since the last capture or pawn move.
     pub clock: Option<AttrInput>,
-    /// Whether a FEN may have a count of moves in place of the passed square and the clock: its limit, and what was
-    /// counted. It is dropped.
-    pub(super) counts: bool,
+    /// The count of moves that a FEN states in place of the passed square and the clock while it is under way.
+    pub(super) count: Option<Count>,
     /// The side to move is in check.
     pub in_check: Option<RelId>,
     /// `check(attacker, royal piece)` and `ignored_check(royal piece)`.
@@ -24,6 +23,14 @@ pub struct Roles {
     pub unlettered: Option<RelId>,
     /// `goes(piece, square)`: the squares that a piece could go to if nothing forbade it.
     pub(super) goes: Option<RelId>,
+}
+
+/// The facts about a count of moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Count {
+    /// Absent while nothing is counted.
+    pub limit: AttrInput,
+    pub counted: AttrInput,
 }
 
 /// The relations about castling.
@@ -66,7 +73,7 @@ impl Roles {
             castling: Castling::find(finder),
             passing: program.relation_named("ep").map(|_| Passing::find(finder)),
             clock: finder.optional_game_input("clock", Slot::Int),
-            counts: fen_lines(program).any(|it| it == "counts"),
+            count: Count::find(finder),
             in_check: finder.optional_relation("in_check", &[]),
             checks: ["check", "ignored_check"].map(|it| program.relation_named(it)),
             unlettered: finder.optional_relation(unlettered, &[Slot::Kind]),
@@ -81,12 +88,23 @@ impl Roles {
     pub fn stated_facts(&self) -> impl Iterator<Item = AttrInput> {
         let passing = self.passing.map(|it| [Some(it.ep), it.victim]).unwrap_or_default();
         let castling = self.castling.map(|it| [Some(it.right), it.unmoved]).unwrap_or_default();
-        passing.into_iter().chain(castling).chain([self.clock]).flatten()
+        let count = self.count.map(|it| [Some(it.limit), Some(it.counted)]).unwrap_or_default();
+        passing.into_iter().chain(castling).chain(count).chain([self.clock]).flatten()
     }
 
-    /// Those of the [stated facts](Self::stated_facts) that a FEN states only if they make a difference.
+    /// Those of the [stated facts](Self::stated_facts) that a FEN states only if they make a difference, or if nothing
+    /// stands in their place.
     pub fn conditional_facts(&self) -> impl Iterator<Item = AttrInput> {
-        self.passing.into_iter().flat_map(|it| [Some(it.ep), it.victim]).flatten()
+        let passing = self.passing.into_iter().flat_map(|it| [Some(it.ep), it.victim]);
+        passing.chain([self.clock.filter(|_| self.count.is_some())]).flatten()
+    }
+}
+
+impl Count {
+    fn find(finder: &mut Finder<'_>) -> Option<Self> {
+        let limit = named_by(finder, "limit", Origin::Game, Slot::Int)?;
+        let counted = named_by(finder, "counted", Origin::Game, Slot::Int)?;
+        Some(Self { limit, counted })
     }
 }
 
