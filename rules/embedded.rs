@@ -209,6 +209,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/games/joust.dl", include_str!("games/joust.dl")),
     ("rules/games/judkins-fairy.dl", include_str!("games/judkins-fairy.dl")),
     ("rules/games/judkins.dl", include_str!("games/judkins.dl")),
+    ("rules/games/kalah.dl", include_str!("games/kalah.dl")),
     ("rules/games/kamikazerooks.dl", include_str!("games/kamikazerooks.dl")),
     ("rules/games/karouk.dl", include_str!("games/karouk.dl")),
     ("rules/games/king-heals.dl", include_str!("games/king-heals.dl")),

@@ -519,7 +519,7 @@ Examples:
   rulemate profile
   rulemate profile --game antichess --top 5
   rulemate profile --plan check
-  rulemate profile --plan rules/chess/attack.dl:35
+  rulemate profile --plan rules/chess/attack.dl:37
   rulemate profile --pgn tests/data/games/kasparov-deep-blue-1997.pgn"
 )]
 pub(crate) struct ProfileArgs {

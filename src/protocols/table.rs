@@ -463,16 +463,11 @@ impl EngineGame {
         Some((dialect.move_to_theirs(&record.uci), dialect.move_to_theirs(&record.san)))
     }
 
-    /// The perft count below each legal move, in the order of their text. The client can end that.
+    /// The perft count below each legal move, in the order of their text.
     ///
     /// # Errors
-    /// The rules exceed a budget, a legal move cannot be played, or the client has ended it, so the count is incomplete.
-    pub fn divide(
-        &mut self,
-        depth: u32,
-        interrupt: &Interrupt,
-    ) -> Result<Vec<(String, u64)>, TableError> {
-        let _allowance = Allowance::of_many(u64::MAX, interrupt.stop().clone());
+    /// The rules exceed a budget, or a legal move cannot be played, so the count is incomplete.
+    pub fn divide(&mut self, depth: u32) -> Result<Vec<(String, u64)>, TableError> {
         let rows = divide(self.game.world_mut(), self.rules.contract(), depth);
         self.game.check()?;
         let theirs = |(text, nodes): (String, u64)| (self.dialect().move_to_theirs(&text), nodes);

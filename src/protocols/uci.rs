@@ -330,7 +330,7 @@ impl Uci {
         let Some(depth) = depth.parse::<u32>().ok().filter(|it| *it > 0) else {
             return error(out, "go perft takes the number of half-moves, at least 1");
         };
-        let rows = match self.table.divide(depth, &self.interrupt) {
+        let rows = match self.table.divide(depth) {
             Ok(rows) => rows,
             Err(why) => return error(out, &why.to_string()),
         };

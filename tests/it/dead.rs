@@ -375,7 +375,7 @@ fn nothing_wins_where_rules_say_so_of_pairs() {
         Some(search(&catalogue, "chess", &presets, effort))
     });
     let claiming = outcome(found.collect());
-    assert!(claiming > 5, "{claiming} claim anything");
+    assert!(claiming > 4, "{claiming} claim anything");
 }
 
 #[test]

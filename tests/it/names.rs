@@ -333,8 +333,8 @@ fn a_word_of_the_notation_that_the_game_has_is_not_taken_for_something_else() {
         (
             "cotulenh",
             &[],
-            ".meta fen \"turn {waiting}:\"\n.decl waiting() text \"waits\" \"the turn waits\"\n\
-             .input waits() game attr waits \"the turn waits\"\nwaiting() :- waits().\n",
+            ".meta fen \"turn {idle}:\"\n.decl idle() text \"waits\" \"the turn waits\"\n\
+             .input waits() game attr waits \"the turn waits\"\nidle() :- waits().\n",
             "the word turn stands for",
         ),
     ] {

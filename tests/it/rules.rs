@@ -62,23 +62,27 @@ fn family_of(text: &str) -> &str {
     named.map_or("chess", |it| it.trim_end_matches('"'))
 }
 
-/// Modules that do not go with all others: the first writes drops otherwise than shogi does, and for those that only games
-/// include, of any kind, a program of all files has no room.
-pub(crate) const APART: [&str; 7] = [
+/// Modules that do not go with all others: the first writes drops otherwise than shogi does, and the second is about the pieces
+/// of xiangqi. For the rest, which only games include, of any kind, a program of all files has no room.
+pub(crate) const APART: [&str; 11] = [
     "rules/modules/palace-drops.dl",
+    "rules/modules/perpetual-chase.dl",
     "rules/modules/chess-arrows.dl",
+    "rules/modules/grasshopper.dl",
+    "rules/modules/hops.dl",
     "rules/modules/lame-leaps.dl",
     "rules/modules/passing.dl",
     "rules/modules/rows.dl",
     "rules/modules/short-slides.dl",
     "rules/modules/territories.dl",
+    "rules/modules/triple-steps.dl",
 ];
 
 /// Those that games include, together.
 pub(crate) fn apart() -> Vec<Source> {
     let mut sources = embedded_folder("rules/core");
     sources.extend(embedded_folder("rules/chess"));
-    sources.extend(embedded_sources(&APART[1..]));
+    sources.extend(embedded_sources(&APART[2..]));
     with_included(sources)
 }
 

@@ -79,6 +79,8 @@ struct Renewals {
     /// All renewals since then were in time.
     since: Instant,
     last: Instant,
+    /// Whether this node has released all its games, since it ends.
+    is_retired: bool,
 }
 
 /// The thread that renews the leases of this node, claims and releases games for it, and sends its messages.
@@ -100,7 +102,7 @@ impl Leases {
     pub fn start(mut nodes: Box<dyn Nodes>, node: Arc<str>) -> Result<Self, StoreError> {
         let now = Instant::now();
         nodes.renew(&node)?;
-        let renewals = Arc::new(Mutex::new(Renewals { since: now, last: now }));
+        let renewals = Arc::new(Mutex::new(Renewals { since: now, last: now, is_retired: false }));
         let (queue, inbox) = channel();
         let (own, shared) = (Arc::clone(&node), Arc::clone(&renewals));
         let body = move || keep_alive(nodes.as_mut(), &own, &shared, &inbox);
@@ -145,8 +147,13 @@ impl Leases {
 
     /// Releases all games, so that other nodes can claim them at once.
     pub async fn retire(&self) -> Result<(), StoreError> {
-        let node = Arc::clone(&self.node);
-        self.ask(move |nodes| nodes.retire(&node)).await
+        let (node, renewals) = (Arc::clone(&self.node), Arc::clone(&self.renewals));
+        self.ask(move |nodes| {
+            nodes.retire(&node)?;
+            renewals.lock().unwrap_or_else(PoisonError::into_inner).is_retired = true;
+            Ok(())
+        })
+        .await
     }
 
     async fn ask<T: Send + 'static>(
@@ -193,6 +200,11 @@ fn keep_alive(
             Err(RecvTimeoutError::Disconnected) => return,
         }
         if Instant::now() >= due {
+            due = Instant::now() + RENEW;
+            // A node that renewed after it has retired would be waited for again.
+            if renewals.lock().unwrap_or_else(PoisonError::into_inner).is_retired {
+                continue;
+            }
             let asked = Instant::now();
             match nodes.renew(node) {
                 Ok(()) => renewals.lock().unwrap_or_else(PoisonError::into_inner).note(asked),
@@ -200,7 +212,6 @@ fn keep_alive(
                     tracing::warn!(%error, "leases are not renewed: others may soon take our games over");
                 }
             }
-            due = Instant::now() + RENEW;
         }
     }
 }
