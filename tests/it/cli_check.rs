@@ -160,7 +160,7 @@ fn what_was_not_checked_is_told() {
 #[test]
 fn files_may_begin_with_a_mark_and_are_utf_8() {
     let text = "\u{feff}.domain Node { a, b }\n.static edge(from: Node) \"{from}\"\nedge('a).\n";
-    assert!(check(0, &["check", &scratch("marked.dl", text)]).contains(": ok ("));
+    assert!(check(0, &["check", &scratch("starred.dl", text)]).contains(": ok ("));
     let path = scratch("latin.dl", "");
     std::fs::write(&path, b"% caf\xe9\n").expect("a file");
     let refused = rulemate(&["check", &path]);
@@ -326,12 +326,12 @@ fn check_tells_of_defaults_that_no_piece_has() {
             ".meta preset \"worn\"\n.meta name \"Worn\"\n.meta description \"Things wear off\"\n\
              .domain Preset += {{ worn }}\n{form}\n"
         );
-        let path = scratch("worn.dl", &text);
-        check(0, &["check", &path]).replace(&path, "worn.dl")
+        let path = scratch("frayed.dl", &text);
+        check(0, &["check", &path]).replace(&path, "frayed.dl")
     };
     let of_pieces =
         ".input wear(piece: Entity, n: Int) key attr wear = 3 \"{piece} is worn by {n}\"";
-    let told = "worn.dl: note: line 5: `worn::wear` has a default, but pieces start without it\n";
+    let told = "frayed.dl: note: line 5: `worn::wear` has a default, but pieces start without it\n";
     let out = noted(of_pieces);
     assert!(out.contains(told), "{out}");
     let without = of_pieces.replace(" = 3", "");
