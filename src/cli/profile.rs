@@ -1,8 +1,9 @@
 //! `rulemate profile`: finds the rules that a game spends its time on.
 //!
 //! A game is played three times: to warm up, to measure the whole time, and to count the evaluator's instructions by
-//! rule. Where presets come or go on the way, the counts of all its programs are added, rule by rule. The time of a rule is estimated as its share of the instructions: each takes about the same time, and reading a
-//! clock between two would take longer than they do.
+//! rule. Where presets come or go on the way, the counts of all its programs are added, rule by rule. The time of a rule
+//! is estimated as its share of the instructions: each takes about the same time, and reading a clock between two would
+//! take longer than they do.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

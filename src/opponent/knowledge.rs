@@ -511,13 +511,12 @@ pub(super) fn alone<T>(
     look: impl FnOnce(&mut World) -> T,
 ) -> T {
     let pieces: Vec<EntityId> = world.facts().entities_with(contract.at.attr).collect();
-    let mark = world.mark();
-    pieces.iter().filter(|it| **it != piece).for_each(|it| world.remove(*it));
-    let side = world.facts().get_raw(piece, contract.color.attr);
-    world.set_raw(GAME, contract.turn.attr, side);
-    let seen = look(world);
-    world.rollback(mark);
-    seen
+    world.taking_back(|world| {
+        pieces.iter().filter(|it| **it != piece).for_each(|it| world.remove(*it));
+        let side = world.facts().get_raw(piece, contract.color.attr);
+        world.set_raw(GAME, contract.turn.attr, side);
+        look(world)
+    })
 }
 
 /// The side to move, as an index.

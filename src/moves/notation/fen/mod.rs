@@ -16,7 +16,8 @@
 //! * `dashes N`: N fields after the side to move are always a dash.
 //! * `turn ...`: the text of a turn under way, see `turn`.
 //! * `strict`: the text must be exactly as it would be written.
-//! * `shredder`, `unmoved RELATION`, `passed RELATION`, `counts`: what is in the fields of chess, see `chess`.
+//! * `shredder`, `unmoved RELATION`, `passed RELATION`, `limit RELATION`, `counted RELATION`: what is in the fields of
+//!   chess, see `chess`.
 //!
 //! The fields of the family and the number of the move need no such line: they are there if the rules have their
 //! relations.
