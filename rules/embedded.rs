@@ -366,6 +366,7 @@ pub const EMBEDDED: &[(&str, &str)] = &[
     ("rules/modules/champion.dl", include_str!("modules/champion.dl")),
     ("rules/modules/chancellor.dl", include_str!("modules/chancellor.dl")),
     ("rules/modules/chess-arrows.dl", include_str!("modules/chess-arrows.dl")),
+    ("rules/modules/chess-building.dl", include_str!("modules/chess-building.dl")),
     ("rules/modules/chess-walls.dl", include_str!("modules/chess-walls.dl")),
     ("rules/modules/clobber-rules.dl", include_str!("modules/clobber-rules.dl")),
     ("rules/modules/compounds.dl", include_str!("modules/compounds.dl")),

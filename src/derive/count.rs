@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::leaves::Leaves;
 use super::rows::Tuple;
+use super::schedule::Batch;
 use super::world::World;
 use crate::facts::NextIds;
-use crate::rules::{ActionId, Event, EventId, RelId};
+use crate::rules::{ActionId, Event, EventId, RelId, Role, relations_of};
 
 impl World {
     /// The parameters for [`World::leaves_below`], which counts the rows of the relations in `counted`. It counts none if
@@ -19,11 +20,16 @@ impl World {
         let is_supported = program.trials.is_empty()
             && program.expiry.until_turn.is_empty()
             && cleared.iter().all(|it| program.is_of_the_game(*it));
+        let is_given = |it: RelId| matches!(program.relation(it).role, Role::Given(_));
+        let reads_given = |it: &Batch| {
+            let bodies = it.reactions.iter().map(|&it| &program.reactions[it].body);
+            bodies.flat_map(relations_of).any(is_given)
+        };
         let batches_of = |action: ActionId| {
             let range = schedule.of(Event::Action(action));
             let batches = &schedule.batches[range.clone()];
             let is_counted = is_supported
-                && !batches.iter().any(|it| it.looks_back)
+                && !batches.iter().any(|it| it.looks_back && reads_given(it))
                 && !batches.first()?.reads_until_action;
             is_counted.then_some(range)
         };

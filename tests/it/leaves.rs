@@ -120,6 +120,36 @@ fn where_tuples_go_together() {
     walk("crossfire", Table { world, contract }, 40);
 }
 
+/// What a reaction asks about the time before its action: pieces, an attribute of the game that lasts until an action, and
+/// whether there was one. It decides what can be done next.
+const LOOKS_BACK: &str = r#"
+.meta preset "mires"
+.meta family "chess"
+.meta name "Mires"
+.meta description "Where a knight has captured, and where one came from while a square was a mire, pieces do not go next"
+.domain Preset += { mires }
+.input mire(square: Square) game attr mire until action "{square} is a mire"
+.meta history "mire"
+.input was_white() game attr was_white "white has moved"
+.meta history "was_white"
+on move(_, t) in leave when active('mires, c), was at(q, t), was kind(q, k), k != 'pawn, was color(q, c) do set mire(t).
+on move(p, t) in leave when active('mires, c), was kind(p, 'knight), was at(p, s), was color(p, c), !was at(_, t), !was mire(_) do set mire(s).
+on move(p, t) in leave when active('mires, c), was kind(p, 'pawn), was at(p, s), was color(p, c), was mire(_) do set mire(s).
+on move(_, _) in leave when was turn('white), !was was_white() do set was_white().
+on move(_, _) in leave when was turn('black), was was_white() do retract was_white().
+forbidden(p, t) :- active('mires, _), color(p, _), goes(p, t), mire(t).
+forbidden(p, t) :- active('mires, _), was_white(), kind(p, 'pawn), goes(p, t), mire(s), step('e, s, t).
+"#;
+
+#[test]
+fn where_reactions_look_back() {
+    let rules = chess_with("mires", LOOKS_BACK);
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    let (world, contract) = (game.world_mut().clone(), rules.contract().clone());
+    walk("mires", Table { world, contract }, 80);
+    walks(&["snailtrail", "joust", "chak", "seirawan", "kalah"]);
+}
+
 /// Janggi notes for one action that the generals faced each other before it.
 #[test]
 fn where_facts_last_until_an_action() {
@@ -142,7 +172,10 @@ fn where_a_side_passes() {
 
 /// Whether all leaves so many plies below the start are counted by code.
 fn is_code(game: &str, depth: u32) -> bool {
-    let mut table = Table::of(game);
+    is_all_code(Table::of(game), depth)
+}
+
+fn is_all_code(mut table: Table, depth: u32) -> bool {
     table.world.plan().make_native();
     let actions = &table.world.program().actions;
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();
@@ -164,5 +197,8 @@ fn code_is_made_for_games_that_rules_decide() {
     }
     for game in ["minishogi", "gorogoro", "crazyhouse"] {
         assert!(is_code(game, 4), "{game}, with captures that come into hand");
+    }
+    for game in ["snailtrail", "joust"] {
+        assert!(is_code(game, 3), "{game}, where reactions look back");
     }
 }

@@ -64,10 +64,11 @@ fn family_of(text: &str) -> &str {
 
 /// Modules that do not go with all others: the first writes drops otherwise than shogi does, and the second is about the pieces
 /// of xiangqi. For the rest, which only games include, of any kind, a program of all files has no room.
-pub(crate) const APART: [&str; 11] = [
+pub(crate) const APART: [&str; 12] = [
     "rules/modules/palace-drops.dl",
     "rules/modules/perpetual-chase.dl",
     "rules/modules/chess-arrows.dl",
+    "rules/modules/chess-building.dl",
     "rules/modules/grasshopper.dl",
     "rules/modules/hops.dl",
     "rules/modules/lame-leaps.dl",

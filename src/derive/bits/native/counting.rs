@@ -139,6 +139,7 @@ impl<W: Word> Live<W> {
         let mut count = Count { live: self, c, leaves, last, above, is_lasting, room };
         let found = count.below(depth, rest);
         let Count { room, .. } = count;
+        last.shared.mirrors.clear(&mut self.s);
         self.counting.room = Some(room);
         found
     }
@@ -162,6 +163,9 @@ impl<W: Word> Count<'_, W> {
         let (c, leaves) = (self.c, self.leaves);
         if leaves.odd.iter().any(|it| self.has_rows(*it)) {
             return None;
+        }
+        if depth <= LAST {
+            self.last.shared.mirrors.copy(&mut self.live.s);
         }
         let mut count = 0;
         for &(action, rel) in &leaves.counted {
@@ -267,6 +271,8 @@ impl<W: Word> Count<'_, W> {
         let (before, top) = (self.live.s.frame, self.room.top());
         let next_ids = self.room.next_ids.clone();
         self.live.open_frame(self.c);
+        // An action below the one before has left its own.
+        self.last.shared.mirrors.copy(&mut self.live.s);
         let mut count = None;
         if code.take(&mut self.live.s, self.c, &mut self.room, args, before) {
             if !self.is_lasting {

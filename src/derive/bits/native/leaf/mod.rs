@@ -17,6 +17,7 @@ mod after;
 mod catch_up;
 mod changes;
 mod held;
+mod mirrors;
 mod scans;
 mod undo;
 mod wanted;
@@ -41,6 +42,7 @@ use super::lower::{Lower, WORD, condition};
 use super::rows::Row;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
+use mirrors::Mirrors;
 use scans::Tables;
 use wanted::Wanted;
 
@@ -119,6 +121,8 @@ pub(super) struct Shared {
     suspects: HashMap<KeptId, (i32, usize)>,
     /// Number of words for the suspects of all relations.
     pub(super) suspect_words: usize,
+    /// The relations that have the state from before an action.
+    pub(super) mirrors: Mirrors,
     tables: Tables,
 }
 
@@ -161,7 +165,7 @@ impl<'c, W: Word> Maker<'c, W> {
     fn new(
         c: &'c Compiled<W>,
         ways: &'c Ways<W>,
-        Wanted { attrs, kept_ids, does_more }: Wanted,
+        Wanted { attrs, kept_ids, does_more, mirrors }: Wanted,
         tables: Tables,
     ) -> Result<Self, String> {
         let mut module = super::module()?;
@@ -184,7 +188,7 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(Self {
             compiled: c,
             ways,
-            shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, tables }),
+            shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, mirrors, tables }),
             kept_ids,
             functions: FunctionBuilderContext::new(),
             changes,

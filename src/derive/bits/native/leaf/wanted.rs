@@ -8,6 +8,7 @@ use super::super::super::planner::owner_place;
 use super::super::super::word::Word;
 use super::super::flow;
 use super::after::written;
+use super::mirrors::{Mirrors, repeated};
 use super::scans::Tables;
 use super::{Ply, UNROLLED};
 use crate::derive::leaves::Leaves;
@@ -23,6 +24,8 @@ pub(super) struct Wanted {
     /// By reaction, as numbered in the code, whether a solution of it does more than write facts and create entities.
     /// Actions with such a solution are taken.
     pub(super) does_more: Vec<bool>,
+    /// The relations that have the state from before an action.
+    pub(super) mirrors: Mirrors,
 }
 
 impl Wanted {
@@ -81,7 +84,7 @@ impl Wanted {
                 _ => return Err(format!("{} is not kept as rows", name(c, rel))),
             }
         }
-        Ok(Self { attrs, kept_ids, does_more })
+        Ok(Self { attrs, kept_ids, does_more, mirrors: Mirrors::of(c, leaves) })
     }
 }
 
@@ -131,6 +134,7 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
             for &rule in &c.program.relation(rel).rules {
                 open.extend(relations_of(&c.program.rule(rule).body));
             }
+            open.extend(repeated(c, rel));
         }
     }
     reads
@@ -154,7 +158,10 @@ fn attrs<W: Word>(
     }
     found.sort_unstable_by_key(|it| it.0);
     found.dedup();
-    found.retain(|attr| c.inputs[usize::from(attr.0)].iter().any(|it| reads[usize::from(it.0.0)]));
+    let is_read =
+        |attr: &AttrId| c.inputs[usize::from(attr.0)].iter().any(|it| reads[usize::from(it.0.0)]);
+    // What was so before an action is copied, not written.
+    found.retain(|it| is_read(it) && !c.program.is_before(*it));
     for attr in &found {
         for &(rel, _) in &c.inputs[usize::from(attr.0)] {
             if let Role::Input(Input::List(..)) = c.program.relation(rel).role {
