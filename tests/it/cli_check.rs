@@ -267,21 +267,22 @@ fn a_game_without_any_action_is_a_mistake() {
 /// Nothing that a game takes is wrong there, but a rule.
 #[test]
 fn a_rule_that_is_too_large_is_refused_by_its_line() {
-    let columns = ["a", "b", "c", "d", "e", "f"];
-    let declared = columns.map(|it| format!("{it}: Bool")).join(", ");
-    let bits = columns.map(|it| format!("bit({it})")).join(", ");
+    // More constants than there are registers for: 30 in each rule.
+    let rule = |at: u32| {
+        let tests: Vec<String> = (0..30).map(|it| format!("n != {}", 1000 * at + it)).collect();
+        format!("wide(n) :- half_moves(n), {}.", tests.join(", "))
+    };
+    let rules: Vec<String> = (1..5).map(rule).collect();
     let path = scratch(
         "wide.dl",
         &format!(
             "% wide\n.meta preset \"wide\"\n.meta family \"chess\"\n.domain Preset += {{ wide }}\n\
-             .static bit(value: Bool) \"{{value}} is a bit\"\nbit('true). bit('false).\n\
-             .decl wide({declared}) \"they are bits\"\n\
-             wide({}) :- turn(_), {bits}.\n",
-            columns.join(", ")
+             .decl wide(number: Int) \"{{number}} is far from all of them\"\n{}\n",
+            rules.join(" ")
         ),
     );
     let err = rulemate(&["moves", "--rules", &path, "--preset", "wide"]).err;
-    let why = "8: more than four variables before the last column of a relation";
+    let why = "6: more than 96 different constants in the rules of the program";
     assert!(err.contains(why) && err.contains("`rulemate check FILE`"), "{err}");
 }
 

@@ -15,7 +15,7 @@ use super::super::output::Output;
 use super::super::rows::{Pattern, Rows, Tuple, Visit, fits};
 use super::compile::Compiled;
 use super::layout::Store;
-use super::lists::Fixed;
+use super::lists::KnownRows;
 use super::live::{Live, row_of};
 use super::word::Word;
 
@@ -207,7 +207,7 @@ impl<W: Word> Rows for Engine<W> {
                 return self.live.function_tuples(&self.c, rel, pattern, f);
             }
             Store::Static => {
-                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], Fixed::tuples)
+                self.c.known[usize::from(rel.0)].as_deref().map_or(&[][..], KnownRows::tuples)
             }
             Store::Sparse(store) => &self.live.s.lists[*store as usize].tuples,
             Store::Nowhere => &[],

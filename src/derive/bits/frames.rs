@@ -71,6 +71,7 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Sets a mark, for [`Live::rollback`].
     pub(super) fn mark(&mut self, c: &Compiled<W>) -> EvaluatorMark {
         self.catch_up(c);
         self.marks = self.marks.saturating_add(1);

@@ -1,4 +1,4 @@
-//! The general semi-naive fixpoint: any recursion, tuple lists instead of rows.
+//! The general semi-naive fixpoint: any recursion, tuple lists instead of rows. Its plans, and running them.
 //!
 //! Used for statics that do not fit bit rows (`compile/solve`), and for recursion that cannot stay within one bit
 //! row: mutual, over integers, from row to row, of several recursive rules, or of one that has an aggregate. Slow but
@@ -8,11 +8,54 @@ use foldhash::{HashSet, HashSetExt};
 
 use super::super::budget::{ROWS, Resource};
 use super::super::rows::Tuple;
-use super::compile::{Compiled, refill};
-use super::fixpoint::{Fixpoint, Member};
+use super::assemble::Assembler;
+use super::code::StoreId;
+use super::compile::Compiled;
+use super::error::PlanError;
+use super::layout::Sizes;
 use super::lists;
 use super::run::State;
 use super::word::Word;
+use crate::rules::RelId;
+
+/// Maximum number of possible tuples of a relation for which a bit for each notes whether it was found. Beyond it a hash
+/// set costs less, since most strata have few tuples.
+pub(super) const MAX_POSSIBLE: usize = 1 << 17;
+
+/// One relation of the stratum: all its tuples, and those of the last round.
+#[derive(Debug, Clone)]
+pub(super) struct Member {
+    pub(super) rel: RelId,
+    pub(super) full: StoreId,
+    pub(super) delta: StoreId,
+    /// The sizes of its columns, if they are finite and there are at most [`MAX_POSSIBLE`] possible tuples.
+    pub(super) sizes: Option<Sizes>,
+}
+
+/// One plan of a rule.
+#[derive(Debug, Clone)]
+pub(super) struct Variant {
+    /// Where the plan begins: in the planner's code, and after [`Fixpoint::assemble`] in the machine.
+    pub(super) pc: u32,
+    /// Whether it reads nothing of the stratum, and so runs in the first round only.
+    pub(super) runs_once: bool,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Fixpoint {
+    pub(super) relations: Vec<Member>,
+    pub(super) variants: Vec<Variant>,
+}
+
+impl Fixpoint {
+    /// Lowers the plans: they begin in the machine from then on.
+    pub(super) fn assemble(&mut self, assembler: &mut Assembler<'_>) -> Result<(), PlanError> {
+        for variant in &mut self.variants {
+            variant.pc = assembler.stretch(&[variant.pc])?;
+        }
+        Ok(())
+    }
+}
 
 /// Steps taken out of the budget (`State::fuel`), in order: the number of the rule that took them, and how many.
 pub(super) type Spent = Vec<(u32, i64)>;
@@ -86,7 +129,7 @@ impl Growing<'_> {
         let has_grown = !new.is_empty();
         let [reads_full, reads_delta] = self.is_read;
         if reads_delta {
-            refill(c, delta, &mut state.lists[delta as usize], new.clone());
+            state.refill(c, delta, new.clone());
         }
         self.found.append(&mut new);
         if reads_full {
@@ -94,7 +137,7 @@ impl Growing<'_> {
             let steps = self.found.len() as i64 / 16;
             state.fuel.spend(steps, owner);
             spent.push((owner, steps));
-            refill(c, full, &mut state.lists[full as usize], self.found.clone());
+            state.refill(c, full, self.found.clone());
         }
         has_grown
     }
@@ -104,7 +147,7 @@ impl Growing<'_> {
 pub(super) fn run<W: Word>(c: &Compiled<W>, state: &mut State<W>, fixpoint: &Fixpoint) {
     let found = solve(c, state, fixpoint, &mut Spent::new());
     for (member, tuples) in fixpoint.relations.iter().zip(found) {
-        refill(c, member.full, &mut state.lists[member.full as usize], tuples);
+        state.refill(c, member.full, tuples);
     }
 }
 
@@ -135,15 +178,10 @@ pub(super) fn solve<W: Word>(
     loop {
         let variants = fixpoint.variants.iter().zip(&mut added);
         for (variant, added_by_it) in variants.filter(|it| it.0.runs_once == is_first_round) {
-            let owner = c.machine.owner[variant.pc as usize];
-            let before = state.fuel.used();
-            if state.fuel.spend(1, owner) {
-                let waiting = waiting_tuples(state, members);
-                state.exec(c, variant.pc);
-                *added_by_it += waiting_tuples(state, members) - waiting;
-                last_owner = owner;
+            if let Some(new) = run_variant(c, state, members, variant, spent) {
+                *added_by_it += new;
+                last_owner = c.machine.owner[variant.pc as usize];
             }
-            spent.push((owner, state.fuel.used() - before));
         }
         is_first_round = false;
         let mut has_grown = false;
@@ -162,6 +200,26 @@ pub(super) fn solve<W: Word>(
     let mut found: Vec<Vec<Tuple>> = relations.into_iter().map(|it| it.found).collect();
     found.iter_mut().for_each(lists::sort);
     found
+}
+
+/// Runs a plan, and notes what was spent. Returns the number of tuples that it has added; `None` if the budget was used up
+/// before.
+fn run_variant<W: Word>(
+    c: &Compiled<W>,
+    state: &mut State<W>,
+    members: &[Member],
+    variant: &Variant,
+    spent: &mut Spent,
+) -> Option<usize> {
+    let owner = c.machine.owner[variant.pc as usize];
+    let before = state.fuel.used();
+    let added = state.fuel.spend(1, owner).then(|| {
+        let waiting = waiting_tuples(state, members);
+        state.exec(c, variant.pc);
+        waiting_tuples(state, members) - waiting
+    });
+    spent.push((owner, state.fuel.used() - before));
+    added
 }
 
 /// Number of tuples that plans have added since the last round.

@@ -76,6 +76,7 @@ fn simple_rule<'r>(program: &Program, rules: &'r [Cow<'_, Rule>], rel: RelId) ->
     .then_some(rule)
 }
 
+/// Adds the body of the rule `inner` to a rule, with the arguments of the atom in place of those of its head.
 fn replace(program: &Program, rule: &mut Rule, atom: &Atom, inner: &Rule) {
     let mut args = atom.args.clone();
     let is_twice = |atom: &Atom, term: Term| atom.args.iter().filter(|it| **it == term).count() > 1;

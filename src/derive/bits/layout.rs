@@ -1,7 +1,7 @@
 //! The store of each relation, and the tables of the statics.
 //!
 //! A relation over finite domains is dense bit rows: one row per value of all columns but the last.
-//! Inputs are functions with inverse rows. Relations that do not fit (integers, huge products) are sorted
+//! Inputs are functions with inverse rows. Relations that do not fit (integers, too many columns or rows) are sorted
 //! lists of tuples. Deliberately absent: the choice of join orders.
 
 use std::ops::Range;
@@ -14,9 +14,9 @@ use crate::rules::{Column, Input, Program, RelId, Type};
 
 use super::super::budget::{BIT_ROWS, TABLE_BYTES};
 use super::super::rows::Tuple;
-use super::code::{Space, StoreId};
+use super::code::{MAX_KEYS, Space, StoreId};
 use super::error::PlanError;
-use super::lists::{Fixed, Sparse, TableKey};
+use super::lists::{KnownRows, Sparse, TableKey};
 use super::word::Word;
 
 /// Dense relations with more rows than this are kept as lists of tuples.
@@ -112,7 +112,7 @@ struct RowsOf {
 pub(super) struct Layout<W> {
     pub(super) stores: Vec<Store>,
     /// The tuples of statics, by relation.
-    pub(super) known: Vec<Option<Arc<Fixed>>>,
+    pub(super) known: Vec<Option<Arc<KnownRows>>>,
     pub(super) statics: Statics<W>,
     pub(super) kept_rows: u32,
     pub(super) kept_funs: u32,
@@ -121,7 +121,7 @@ pub(super) struct Layout<W> {
     /// plans use.
     pub(super) orders: Vec<Vec<Vec<u8>>>,
     /// Whether a sparse store is a static, kept in `statics.sparse`.
-    pub(super) sparse_static: Vec<bool>,
+    pub(super) list_is_static: Vec<bool>,
     /// The tables of statics' rows that plans have requested.
     static_rows: HashMap<RowsOf, Dense>,
     /// Number of rows of all these tables, filled or not.
@@ -186,7 +186,7 @@ impl<W: Word> Layout<W> {
     /// A new list of tuples; its first order is the columns as declared.
     pub(super) fn new_sparse(&mut self, arity: usize, is_static: bool) -> StoreId {
         self.orders.push(vec![(0..arity as u8).collect()]);
-        self.sparse_static.push(is_static);
+        self.list_is_static.push(is_static);
         self.statics.sparse.push(Sparse::default());
         (self.orders.len() - 1) as StoreId
     }
@@ -204,14 +204,11 @@ impl<W: Word> Layout<W> {
         (self.orders[at].len() - 1) as u32
     }
 
-    /// Rows for a relation, if its columns are finite and the rows are not too many.
+    /// Rows for a relation, if its columns are finite, and columns and rows are not too many.
     pub(super) fn dense(&mut self, program: &Program, rel: RelId, space: Space) -> Option<Dense> {
         let sizes = sizes(program, &program.relation(rel).columns)?;
         let keys = &sizes[..sizes.len().saturating_sub(1)];
-        let rows = keys.iter().try_fold(1usize, |all, &it| all.checked_mul(it as usize))?;
-        if rows > MAX_ROWS {
-            return None;
-        }
+        let rows = rows_by(keys)?;
         let next = match space {
             Space::Static => return None,
             Space::Maintained => &mut self.kept_rows,
@@ -228,21 +225,21 @@ impl<W: Word> Layout<W> {
     }
 
     /// Sets the rows of a relation that is known at load. The tuples ascend.
-    pub(super) fn set_known(&mut self, rel: RelId, rows: Arc<Fixed>) {
+    pub(super) fn set_known(&mut self, rel: RelId, rows: Arc<KnownRows>) {
         self.known[usize::from(rel.0)] = Some(rows);
         self.stores[usize::from(rel.0)] = Store::Static;
     }
 
     /// Number of tuples of a known relation.
     pub(super) fn known_len(&self, rel: RelId) -> usize {
-        self.known[usize::from(rel.0)].as_deref().map_or(0, Fixed::len)
+        self.known[usize::from(rel.0)].as_deref().map_or(0, KnownRows::len)
     }
 
     /// Drops the tables that plans have requested so far, but not the known rows.
     pub(super) fn drop_tables(&mut self) {
         self.statics = Statics::default();
         self.orders.clear();
-        self.sparse_static.clear();
+        self.list_is_static.clear();
         self.static_rows.clear();
         self.planned_rows = 0;
         self.unfilled.clear();
@@ -252,7 +249,7 @@ impl<W: Word> Layout<W> {
     }
 
     /// A table of a static's rows: their bits are the values of `target`, the columns in the mask select the row, and the
-    /// others are projected away. `None` if a column is not finite or the table would be too large.
+    /// others are projected away. `None` if a column is not finite, or the table would have too many keys or rows.
     pub(super) fn static_rows(
         &mut self,
         program: &Program,
@@ -268,9 +265,9 @@ impl<W: Word> Layout<W> {
         size(program, columns[target].ty)?;
         let kept: Vec<usize> = (0..columns.len()).filter(|it| mask >> it & 1 == 1).collect();
         let sizes = sizes(program, kept.iter().map(|&it| &columns[it]))?;
-        let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
+        let rows = rows_by(&sizes)?;
         let base = self.planned_rows;
-        if rows > MAX_ROWS || (base + rows) * size_of::<W>() > TABLE_BYTES {
+        if (base + rows) * size_of::<W>() > TABLE_BYTES {
             return None;
         }
         self.planned_rows += rows;
@@ -299,6 +296,7 @@ impl<W: Word> Layout<W> {
         }
     }
 
+    /// Fills a table with the tuples of its static.
     fn fill(&mut self, program: &Program, RowsOf { rel, target, mask }: RowsOf, dense: &Dense) {
         let Some(known) = &self.known[usize::from(rel.0)] else { return };
         let rows = dense.rows as usize;
@@ -322,7 +320,7 @@ impl<W: Word> Layout<W> {
         self.statics.rows[base..base + rows].copy_from_slice(&table);
     }
 
-    /// The values of a functional static by its other columns.
+    /// The values of a functional static by its other columns. `None` for the reasons of [`Self::static_rows`].
     pub(super) fn static_fun(&mut self, program: &Program, rel: RelId) -> Option<Dense> {
         if let Some(known) = self.static_funs.get(&rel) {
             return Some(known.clone());
@@ -330,19 +328,19 @@ impl<W: Word> Layout<W> {
         let columns = &program.relation(rel).columns;
         let keys = &columns[..columns.len().checked_sub(1)?];
         let sizes = sizes(program, keys)?;
-        let rows = sizes.iter().map(|&it| it as usize).product::<usize>();
+        let rows = rows_by(&sizes)?;
         let base = self.statics.funs.len();
-        if rows > MAX_ROWS || base + rows > BIT_ROWS {
+        if base + rows > BIT_ROWS {
             return None;
         }
         let dense = Dense::table(base, rows, sizes);
         let known = self.known[usize::from(rel.0)].as_deref();
-        if let Some(table) = known.and_then(Fixed::rows::<W>) {
+        if let Some(table) = known.and_then(KnownRows::rows::<W>) {
             let value = |mut row: W| row.pop().map_or(NONE, |it| it as i64);
             self.statics.funs.extend(table.iter().copied().map(value));
         } else {
             self.statics.funs.resize(base + rows, NONE);
-            for tuple in known.map_or(&[][..], Fixed::tuples) {
+            for tuple in known.map_or(&[][..], KnownRows::tuples) {
                 let at: usize = tuple
                     .iter()
                     .zip(&dense.strides)
@@ -379,6 +377,7 @@ impl<W: Word> Layout<W> {
         Err(PlanError::TooLarge { place: "the program".into(), what })
     }
 
+    /// Adds a copy of a static in another order to the list of its tuples.
     fn add_order(&mut self, rel: RelId, store: StoreId, order: &[u8]) {
         if let Some(rows) = &self.known[usize::from(rel.0)] {
             self.order_bytes += rows.len() * order.len() * size_of::<i64>();
@@ -404,7 +403,13 @@ impl<W: Word> Layout<W> {
     }
 }
 
-/// Takes the next places, that many. Returns the first.
+/// The number of rows of a table by keys of these sizes; `None` if there are too many keys or rows.
+fn rows_by(sizes: &[u32]) -> Option<usize> {
+    let rows: usize = sizes.iter().map(|&it| it as usize).product();
+    (sizes.len() <= MAX_KEYS && rows <= MAX_ROWS).then_some(rows)
+}
+
+/// Reserves the next places, that many. Returns the first.
 fn take(next: &mut u32, places: u32) -> u32 {
     let first = *next;
     *next += places;
@@ -426,8 +431,8 @@ fn bits<W: Word>(
     table
 }
 
-/// The same, made from rows towards the last column. `sizes` are those of all columns; `by` is the stride of each in the
-/// table, 0 if it is projected away.
+/// The rows that [`bits`] makes, made from rows towards the last column. `sizes` are those of all columns; `by` is the
+/// stride of each in the table, 0 if it is projected away.
 fn regrouped<W: Word>(rows: usize, all: &[W], sizes: &[u32], target: usize, by: &[u32]) -> Vec<W> {
     let mut table = vec![W::default(); rows];
     let last = sizes.len() - 1;
@@ -472,6 +477,7 @@ pub(super) fn sizes<'c>(
     columns.into_iter().map(|it| Some(size(program, it.ty)? as u32)).collect()
 }
 
+/// For each column, the number of rows from one of its values to the next; 1 for the last.
 fn strides(sizes: &[u32]) -> Sizes {
     let mut strides = Sizes::from_elem(1, sizes.len());
     for at in (0..sizes.len().saturating_sub(1)).rev() {
@@ -494,7 +500,7 @@ mod tests {
             // Many rows are empty, as they are on boards.
             all.push(if seed >> 62 == 0 { 0 } else { seed >> 40 & seed >> 20 & 0x7f });
         }
-        let known = Fixed::of_rows(all.clone(), &sizes);
+        let known = KnownRows::of_rows(all.clone(), &sizes);
         assert_eq!(known.tuples().len(), known.len());
         assert!(known.len() > 20 && known.tuples().is_sorted());
         for target in 0..4 {

@@ -13,7 +13,7 @@ use super::super::budget::{LIST_ROWS, Resource};
 use super::super::evaluator::EvaluatorMark;
 use super::super::output::Output;
 use super::super::rows::Tuple;
-use super::compile::{Compiled, Maintained, Mode, Readers, refill};
+use super::compile::{Compiled, Maintained, Mode, Readers};
 use super::general;
 use super::layout::{Dense, NONE, Store};
 use super::machine::KeptId;
@@ -121,17 +121,17 @@ impl<W: Word> Live<W> {
                 if entity >= i64::from(entities) {
                     return;
                 }
-                let who = W::one(entity as usize);
+                let one = W::one(entity as usize);
                 self.s.funs[fun as usize + entity as usize] = new.unwrap_or(NONE);
                 if let Some(inverse) = inverse {
                     if let Some(old) = old {
-                        put(&mut self.s.rows[inverse as usize + old as usize], who, false);
+                        put(&mut self.s.rows[inverse as usize + old as usize], one, false);
                     }
                     if let Some(new) = new {
-                        put(&mut self.s.rows[inverse as usize + new as usize], who, true);
+                        put(&mut self.s.rows[inverse as usize + new as usize], one, true);
                     }
                 }
-                put(&mut self.s.rows[present as usize], who, new.is_some());
+                put(&mut self.s.rows[present as usize], one, new.is_some());
             }
             Store::Game { fun } if entity == 0 => {
                 self.s.funs[fun as usize] = new.unwrap_or(NONE);
@@ -190,7 +190,7 @@ impl<W: Word> Live<W> {
                 self.add_tuples(dense, 0, rows);
             }
             Store::Sparse(store) => {
-                refill(c, *store, &mut self.s.lists[*store as usize], rows.to_vec());
+                self.s.refill(c, *store, rows.to_vec());
             }
             Store::Nowhere | Store::Static | Store::Key { .. } | Store::Game { .. } => {}
         }
@@ -290,6 +290,7 @@ impl<W: Word> Live<W> {
         self.block_changed(c, kept, block, old_support, &[old]);
     }
 
+    /// Derives a block of several rows.
     fn derive_block(&mut self, c: &Compiled<W>, kept: &Maintained, block: usize) {
         let stride = kept.stride as usize;
         let start = kept.base as usize + block * stride;
@@ -405,6 +406,7 @@ impl<W: Word> Live<W> {
         }
     }
 
+    /// Checks whether a tuple holds. If that has changed, stores and reports it.
     fn check_tuple(&mut self, c: &Compiled<W>, rel: RelId, dense: &Dense, tuple: &[i64]) {
         let derive = c.derive[usize::from(rel.0)];
         if !self.s.fuel.spend(CHECK_STEPS, c.machine.owner[derive as usize]) {
@@ -481,15 +483,16 @@ impl<W: Word> Live<W> {
                 // grown.
                 let Store::Sparse(store) = c.stores[usize::from(rel.0)] else { return };
                 let new = std::mem::take(&mut self.s.fresh[store as usize]);
-                let list = &mut self.s.lists[store as usize];
-                self.s.fresh[store as usize] = refill(c, store, list, new);
+                self.s.fresh[store as usize] = self.s.refill(c, store, new);
                 self.note_derived(c, rel);
             }
             Mode::General { stratum } => {
                 let fixpoint = &c.general[*stratum];
                 general::run(c, &mut self.s, fixpoint);
                 for member in &fixpoint.relations {
-                    self.clear(c, member.rel);
+                    if let Store::Dense(dense) = &c.stores[usize::from(member.rel.0)] {
+                        self.s.clear(dense.base, dense.stride(), dense.support);
+                    }
                     self.take_list(c, member.rel, member.full);
                     self.note_derived(c, member.rel);
                 }
@@ -509,25 +512,15 @@ impl<W: Word> Live<W> {
         match &c.stores[usize::from(rel.0)] {
             Store::Dense(dense) => self.add_tuples(dense, self.s.frame, &tuples),
             Store::Sparse(store) => {
-                refill(c, *store, &mut self.s.lists[*store as usize], tuples);
+                self.s.refill(c, *store, tuples);
             }
             _ => {}
         }
     }
 
-    /// Empties a relation that is derived on demand.
-    fn clear(&mut self, c: &Compiled<W>, rel: RelId) {
-        if let Store::Dense(dense) = &c.stores[usize::from(rel.0)] {
-            let at = self.s.frame + dense.support.unwrap_or(dense.base) as usize;
-            let used = std::mem::take(&mut self.s.rows[at]);
-            if dense.support.is_some() {
-                self.s.empty(dense.base, used, dense.stride());
-            }
-        }
-    }
-
     // --- changes, marks, answers ----------------------------------------------------------------
 
+    /// Writes a change of a fact to the inputs that read it, and notifies their readers.
     pub(super) fn change(&mut self, c: &Compiled<W>, change: Change) {
         let entity = i64::from(change.entity.0);
         self.invalidate(c, change.attr);
@@ -692,7 +685,12 @@ impl<W: Word> Live<W> {
         rows * size_of::<W>()
             + self.s.funs.capacity() * size_of::<i64>()
             + self.journal.capacity() * size_of::<(u32, W)>()
-            + self.s.suspects.iter().map(|it| it.capacity() * size_of::<[i64; 4]>()).sum::<usize>()
+            + self
+                .s
+                .suspects
+                .iter()
+                .map(|it| it.capacity() * size_of::<[i64; GIVEN.len()]>())
+                .sum::<usize>()
             + self.s.regs.len() * size_of::<i64>()
             + self.s.ready.capacity() * size_of::<u64>()
             + self.counting.heap_bytes()
@@ -719,23 +717,24 @@ fn tell<W: Word>(c: &Compiled<W>, s: &mut State<W>, rel: RelId, tuple: &[i64]) {
 #[inline]
 fn tell_blocks<W: Word>(s: &mut State<W>, readers: &Readers, block: usize) {
     let one = W::one(block);
-    for (consumer, guards) in &readers.blocks {
-        mark_dirty(s, *consumer, one, guards);
+    for (kept_id, guards) in &readers.blocks {
+        mark_dirty(s, *kept_id, one, guards);
     }
 }
 
 /// Notifies readers whose block is another column.
 fn tell_others<W: Word>(s: &mut State<W>, readers: &Readers, tuple: &[i64]) {
-    for (consumer, col, guards) in &readers.others {
-        mark_dirty(s, *consumer, W::one(tuple[*col] as usize), guards);
+    for (kept_id, col, guards) in &readers.others {
+        mark_dirty(s, *kept_id, W::one(tuple[*col] as usize), guards);
     }
 }
 
+/// Notes that a block of a relation may have changed, if all guards contain it.
 #[inline]
-fn mark_dirty<W: Word>(s: &mut State<W>, consumer: KeptId, block: W, guards: &[u32]) {
+fn mark_dirty<W: Word>(s: &mut State<W>, kept_id: KeptId, block: W, guards: &[u32]) {
     let block = guards.iter().fold(block, |block, it| block.and(s.rows[*it as usize]));
     if !block.is_empty() {
-        s.mark_dirty(consumer, block);
+        s.mark_dirty(kept_id, block);
     }
 }
 

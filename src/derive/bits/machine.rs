@@ -1,9 +1,9 @@
 //! The instructions of the interpreter: short, with every address explicit.
 //!
-//! Plans ([`super::code::Op`]) are made for people and planners; `assemble` lowers them to this. An AND is a
-//! load and further instructions that narrow the accumulator, the end of a loop is an instruction of its own,
-//! and a test that fails jumps to it, without a call per iteration. Plans are stored one after the other, so
-//! plans that always run together are one stretch.
+//! The planner makes plans of [`super::code::Op`], which are easier to read and to change; `assemble` lowers them to
+//! these. An AND becomes a load and instructions that narrow the accumulator. A loop ends in an instruction of its own,
+//! and a test that fails jumps to it, without a call per iteration. Plans that always run together are stored one after
+//! the other, as one stretch.
 
 use crate::rules::{Fold, Op as Comparison};
 
@@ -120,9 +120,8 @@ pub(super) enum Inst {
     Value { reg: Reg, expr: ExprId },
     // Takes steps out of the budget.
     Spend { steps: u16 },
-    // For an address of more than two keys: the register becomes the sum of keys times strides, without the
-    // first key.
-    Reach { reg: Reg, address: u32 },
+    // For an address of more than two keys: the register becomes the sum of keys times strides, without the first key's.
+    SumKeys { reg: Reg, address: u32 },
 
     // --- plans within plans: the body follows, and is `body` instructions long, with the `Halt` that ends it
     Sub { negated: bool, body: Skip, skip: Skip },
@@ -250,6 +249,21 @@ impl Machine {
 }
 
 impl Inst {
+    /// Whether only the interpreter carries the instruction out: machine code calls it, and that of leaves gives up.
+    #[cfg(feature = "native")]
+    pub(super) fn needs_interpreter(&self) -> bool {
+        matches!(
+            self,
+            Self::Fold { .. }
+                | Self::FixK { .. }
+                | Self::FixF { .. }
+                | Self::Value { .. }
+                | Self::Collect { .. }
+                | Self::EmitTuple { .. }
+                | Self::Args { .. }
+        )
+    }
+
     /// The jump that the instruction makes when it fails; `None` if it cannot fail.
     pub(super) fn skip_mut(&mut self) -> Option<&mut Skip> {
         match self {

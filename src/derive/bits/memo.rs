@@ -14,7 +14,7 @@ use foldhash::HashMap;
 use crate::rules::{Atom, Expr, Literal, Program, RelId, Term, VarId};
 
 use super::layout::size;
-use super::lists::Fixed;
+use super::lists::KnownRows;
 
 /// Maximum number of stored tuples, where a word of a key counts as one, too. Beyond it all are dropped. A stratum that
 /// is larger by itself is not stored.
@@ -31,7 +31,7 @@ pub(super) struct Solved {
     /// The id of the first relation's rows; the next relation's is one more. The keys of other strata contain the ids of
     /// the rows that they read.
     pub(super) first_id: i64,
-    pub(super) rows: Vec<Arc<Fixed>>,
+    pub(super) rows: Vec<Arc<KnownRows>>,
     /// The steps taken, in order: the number of a rule within the stratum, and how many it took.
     pub(super) spent: Vec<(usize, i64)>,
 }
@@ -66,7 +66,12 @@ impl Memo {
     }
 
     /// Stores the rows of a stratum, which ascend.
-    pub(super) fn keep(&self, key: Key, rows: Vec<Fixed>, spent: Vec<(usize, i64)>) -> Arc<Solved> {
+    pub(super) fn keep(
+        &self,
+        key: Key,
+        rows: Vec<KnownRows>,
+        spent: Vec<(usize, i64)>,
+    ) -> Arc<Solved> {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let first_id = known.next_id;
         known.next_id += rows.len() as i64;
@@ -214,7 +219,7 @@ mod tests {
     #[test]
     fn what_is_too_large_leaves_the_rest_stored() {
         let memo = Memo::default();
-        memo.keep(vec![1], vec![Fixed::new(Vec::new())], Vec::new());
+        memo.keep(vec![1], vec![KnownRows::new(Vec::new())], Vec::new());
         memo.keep(vec![0; TUPLES + 1], Vec::new(), Vec::new());
         assert_eq!(stored(&memo), 1);
         assert!(memo.find(&[1]).is_some());

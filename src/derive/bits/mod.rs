@@ -20,7 +20,6 @@ mod read;
 mod run;
 mod scan;
 mod effects;
-mod fixpoint;
 mod general;
 mod frames;
 mod live;

@@ -69,7 +69,7 @@ impl<W: Word> Live<W> {
         ControlFlow::Continue(())
     }
 
-    /// The same for an input stored as a function.
+    /// Calls `f` with the tuples of an input stored as a function that match, ascending.
     pub(super) fn function_tuples(
         &self,
         c: &Compiled<W>,

@@ -7,7 +7,7 @@ use super::compile::Compiled;
 use super::fuel::Fuel;
 use super::layout::NONE;
 use super::lists::Sparse;
-use super::machine::{Chase, Demanded, Inst, KeptId, Near, Noted, Place, SLOTS, Sweep, SweepTerm};
+use super::machine::{Chase, Demanded, Inst, KeptId, Noted, Place, SLOTS, Sweep, SweepTerm};
 use super::planner::GIVEN;
 use super::word::Word;
 use crate::facts::Ids;
@@ -181,44 +181,28 @@ impl<W: Word> State<W> {
                 }
             };
         }
+        /// Sets the accumulator to the row; goes on if it has members.
+        macro_rules! narrow {
+            ($at:expr, $row:expr) => {{
+                acc = $row;
+                check!(!acc.is_empty(), &$at.skip);
+            }};
+        }
         loop {
             self.note::<COUNT>(c, pc, 1);
             match &insts[pc] {
-                Inst::LoadS1(Near { base, key, skip }) => {
-                    acc = statics[self.near(*base, *key)];
-                    check!(!acc.is_empty(), skip);
+                Inst::LoadS1(at) => narrow!(at, statics[self.near(at.base, at.key)]),
+                Inst::LoadK1(at) => narrow!(at, self.rows[self.near(at.base, at.key)]),
+                Inst::LoadF1(at) => narrow!(at, self.rows[self.near(at.base, at.key) + frame]),
+                Inst::AndS1(at) => narrow!(at, acc.and(statics[self.near(at.base, at.key)])),
+                Inst::AndK1(at) => narrow!(at, acc.and(self.rows[self.near(at.base, at.key)])),
+                Inst::AndF1(at) => {
+                    narrow!(at, acc.and(self.rows[self.near(at.base, at.key) + frame]))
                 }
-                Inst::LoadK1(Near { base, key, skip }) => {
-                    acc = self.rows[self.near(*base, *key)];
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::LoadF1(Near { base, key, skip }) => {
-                    acc = self.rows[self.near(*base, *key) + frame];
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::AndS1(Near { base, key, skip }) => {
-                    acc = acc.and(statics[self.near(*base, *key)]);
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::AndK1(Near { base, key, skip }) => {
-                    acc = acc.and(self.rows[self.near(*base, *key)]);
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::AndF1(Near { base, key, skip }) => {
-                    acc = acc.and(self.rows[self.near(*base, *key) + frame]);
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::DropS1(Near { base, key, skip }) => {
-                    acc = acc.and_not(statics[self.near(*base, *key)]);
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::DropK1(Near { base, key, skip }) => {
-                    acc = acc.and_not(self.rows[self.near(*base, *key)]);
-                    check!(!acc.is_empty(), skip);
-                }
-                Inst::DropF1(Near { base, key, skip }) => {
-                    acc = acc.and_not(self.rows[self.near(*base, *key) + frame]);
-                    check!(!acc.is_empty(), skip);
+                Inst::DropS1(at) => narrow!(at, acc.and_not(statics[self.near(at.base, at.key)])),
+                Inst::DropK1(at) => narrow!(at, acc.and_not(self.rows[self.near(at.base, at.key)])),
+                Inst::DropF1(at) => {
+                    narrow!(at, acc.and_not(self.rows[self.near(at.base, at.key) + frame]))
                 }
                 Inst::LoadS(at) => acc = statics[self.at(at)],
                 Inst::LoadK(at) => acc = self.rows[self.at(at)],
@@ -379,7 +363,7 @@ impl<W: Word> State<W> {
                         return false;
                     }
                 }
-                Inst::Reach { reg, address } => {
+                Inst::SumKeys { reg, address } => {
                     let address = &c.machine.addresses[*address as usize];
                     let keys = 1..usize::from(address.n);
                     self.regs[usize::from(*reg)] = keys
@@ -500,12 +484,18 @@ impl<W: Word> State<W> {
             return false;
         }
         *word |= bit;
-        let at = self.frame + entry.support.unwrap_or(entry.base) as usize;
-        let used = std::mem::take(&mut self.rows[at]);
-        if entry.support.is_some() && !used.is_empty() {
-            self.empty(entry.base, used, entry.stride);
-        }
+        self.clear(entry.base, entry.stride, entry.support);
         true
+    }
+
+    /// Empties a relation of the current frame.
+    #[inline(always)]
+    pub(super) fn clear(&mut self, base: u32, stride: u32, support: Option<u32>) {
+        let at = self.frame + support.unwrap_or(base) as usize;
+        let used = std::mem::take(&mut self.rows[at]);
+        if support.is_some() && !used.is_empty() {
+            self.empty(base, used, stride);
+        }
     }
 
     /// Empties rows of the current frame: only those in use.

@@ -1,9 +1,11 @@
-//! Instructions that scan lists of tuples: those of statics, and those of the session.
+//! Lists of tuples in the interpreter: scans of those of statics and of the session, and refilling the latter.
 //!
 //! Deliberately absent: how lists are sorted (`lists`).
 
 use std::sync::Arc;
 
+use super::super::rows::Tuple;
+use super::code::StoreId;
 use super::compile::Compiled;
 use super::lists::{Sorted, Sparse};
 use super::machine::Scan;
@@ -31,6 +33,17 @@ impl<W: Word> State<W> {
         c.list(if is_static { &c.statics.sparse } else { &self.lists }, scan)
     }
 
+    /// Replaces the tuples of a list of the session. Returns an empty buffer for the next tuples.
+    pub(super) fn refill(
+        &mut self,
+        c: &Compiled<W>,
+        store: StoreId,
+        tuples: Vec<Tuple>,
+    ) -> Vec<Tuple> {
+        let orders = c.orders[store as usize].len();
+        self.lists[store as usize].fill(tuples, orders)
+    }
+
     /// Whether the list has a tuple with the values of the bound columns.
     #[inline(never)]
     pub(super) fn scan_hits(&self, c: &Compiled<W>, scan: u32) -> bool {
@@ -39,7 +52,7 @@ impl<W: Word> State<W> {
         self.list(c, scan).is_some_and(|it| it.range(&prefix).0 > 0)
     }
 
-    /// Runs the body for each such tuple. Returns true if a `Found` stopped it.
+    /// Runs the body for each tuple with the values of the bound columns. Returns true if a `Found` stopped it.
     #[inline(never)]
     pub(super) fn scan(&mut self, c: &Compiled<W>, scan: u32, body: u32) -> bool {
         let scan = c.machine.scans[scan as usize];

@@ -5,7 +5,9 @@
 mod rows;
 mod sweeps;
 
-use super::code::{Address, ExprId, ExprNode, Op, REGS, Reg, RegList, Rows, Space, Support};
+use super::code::{
+    Address, ExprId, ExprNode, LoopEmit, Op, REGS, Reg, RegList, Rows, Space, Support,
+};
 use super::error::PlanError;
 use super::machine::{Chase, Demanded, Inst, KeptId, Machine, SLOTS, Scan, Skip};
 use super::planner::{Code, GIVEN, owner_place};
@@ -67,8 +69,8 @@ impl<'c> Assembler<'c> {
         Ok(start)
     }
 
-    /// The same for plans about one tuple. Each comes with the registers that the tuple's values are for, and where it
-    /// begins.
+    /// Lowers plans about one tuple, one after the other, as a stretch; returns where it begins. Each comes with the
+    /// registers that the tuple's values are for, and where it begins itself.
     pub(super) fn given<'r>(
         &mut self,
         plans: impl IntoIterator<Item = (&'r [Reg], u32)>,
@@ -114,26 +116,9 @@ impl<'c> Assembler<'c> {
                     let Some(opened) = self.open(reg, pc, end, fails)? else { break };
                     open.push(opened);
                 }
-                Op::LoopEmit { reg, rows, row, stride, support, fixed, moving } => {
-                    self.and_some(&[rows], fails);
-                    let slot = self.slot()?;
-                    let Some(terms) = self.sweep_terms(&self.code.rows[moving.range()], reg) else {
-                        fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
-                        let body = self.machine.insts.len();
-                        let mut fails = Vec::new();
-                        let row = row.with_stride(reg, stride);
-                        self.emit_row(row, support, [fixed, moving], &mut fails);
-                        open.push(Open { reg, slot, body, fails });
-                        break;
-                    };
-                    fails.push(self.push(Inst::Save { slot, skip: 0 }));
-                    if fixed.len == 0 {
-                        self.push(Inst::LoadFirst { n: u16::MAX });
-                    } else {
-                        self.and_some(&[fixed], fails);
-                        self.test_some(fails);
-                    }
-                    self.sweep(reg, slot, Swept { row, stride, support, terms, tests: None });
+                Op::LoopEmit(it) => {
+                    let opened = self.loop_emit(it, fails)?;
+                    open.extend(opened);
                     break;
                 }
                 Op::TestSub { end, negated } => {
@@ -227,6 +212,32 @@ impl<'c> Assembler<'c> {
         Ok(Some(Open { reg, slot, body: self.machine.insts.len(), fails: Vec::new() }))
     }
 
+    /// Lowers a loop whose body is one `EmitRow`: to a sweep if it can be one, else to a loop, which is left open.
+    fn loop_emit(
+        &mut self,
+        LoopEmit { reg, rows, row, stride, support, fixed, moving }: LoopEmit,
+        fails: &mut Vec<usize>,
+    ) -> Result<Option<Open>, PlanError> {
+        self.and_some(&[rows], fails);
+        let slot = self.slot()?;
+        let Some(terms) = self.sweep_terms(&self.code.rows[moving.range()], reg) else {
+            fails.push(self.push(Inst::Loop { reg, slot, skip: 0 }));
+            let body = self.machine.insts.len();
+            let mut fails = Vec::new();
+            self.emit_row(row.with_stride(reg, stride), support, [fixed, moving], &mut fails);
+            return Ok(Some(Open { reg, slot, body, fails }));
+        };
+        fails.push(self.push(Inst::Save { slot, skip: 0 }));
+        if fixed.len == 0 {
+            self.push(Inst::LoadFirst { n: u16::MAX });
+        } else {
+            self.and_some(&[fixed], fails);
+            self.test_some(fails);
+        }
+        self.sweep(reg, slot, Swept { row, stride, support, terms, tests: None });
+        Ok(None)
+    }
+
     /// Lowers a nested plan; returns its length.
     fn within(&mut self, pc: usize, end: usize) -> Result<Skip, PlanError> {
         let start = self.machine.insts.len();
@@ -237,6 +248,7 @@ impl<'c> Assembler<'c> {
         self.skip(self.machine.insts.len() - start)
     }
 
+    /// A distance as a jump.
     fn skip(&self, by: usize) -> Result<Skip, PlanError> {
         Skip::try_from(by).map_err(|_| self.too_large("a plan that is too long".into()))
     }
@@ -311,11 +323,13 @@ impl<'c> Assembler<'c> {
         add(&mut self.machine.lists, list)
     }
 
+    /// A list of the plan's registers in the pool of the machine.
     fn regs(&mut self, list: RegList) -> RegList {
         let code = self.code;
         self.pool(&code.regs[list.range()])
     }
 
+    /// Adds registers to the pool, each as its alias.
     fn pool(&mut self, regs: &[Reg]) -> RegList {
         let start = self.machine.regs.len() as u32;
         self.machine.regs.extend(regs.iter().map(|&it| self.alias[usize::from(it)]));

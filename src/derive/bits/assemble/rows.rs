@@ -25,14 +25,14 @@ impl Assembler<'_> {
             let mut address = address;
             address.regs = address.regs.map(|it| self.alias(it));
             let at = add(&mut self.machine.addresses, address);
-            self.push(Inst::Reach { reg: SPARE, address: at });
+            self.push(Inst::SumKeys { reg: SPARE, address: at });
             let keys = [address.regs[0], SPARE];
             return Place { base: address.base, strides: [address.strides[0] as u16, 1], keys };
         }
         self.two_keys(address)
     }
 
-    /// An address of at most two keys as a place.
+    /// An address of at most two keys as a place. A stride is at most the number of rows of a table, so it fits.
     pub(super) fn two_keys(&self, address: Address) -> Place {
         let mut place = Place { base: address.base, strides: [0; 2], keys: [self.zero; 2] };
         for key in 0..usize::from(address.n).min(2) {
@@ -100,10 +100,6 @@ impl Assembler<'_> {
             RowSource::Only(key) if first => Inst::LoadOne { key: self.alias(key) },
             RowSource::Only(key) if negated => Inst::DropOne { key: self.alias(key) },
             RowSource::Only(key) => Inst::AndOne { key: self.alias(key) },
-            RowSource::Next { space, base, key } => {
-                let at = Place { base, strides: [1, 0], keys: [self.alias(key), self.zero] };
-                narrowing(space, at, first, negated)
-            }
             RowSource::At(address) => {
                 let at = match self.one_key(&address) {
                     Some((base, key)) => Place { base, strides: [1, 0], keys: [key, self.zero] },

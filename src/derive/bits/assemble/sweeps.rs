@@ -118,9 +118,6 @@ impl Assembler<'_> {
     /// has no address, or one with more than two keys beside the register.
     fn sweep_term(&self, term: &RowTerm, reg: Reg) -> Option<SweepTerm> {
         let address = match term.row {
-            RowSource::Next { space, base, key } => {
-                Address { base, space, n: 1, regs: [key, 0, 0, 0], strides: [1, 0, 0, 0] }
-            }
             RowSource::At(address) => address,
             RowSource::Only(_) | RowSource::All(_) => return None,
         };

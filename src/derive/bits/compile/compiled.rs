@@ -7,14 +7,13 @@ use std::sync::{Arc, OnceLock};
 use smallvec::SmallVec;
 
 use super::super::code::{Op, Reg, StoreId};
-use super::super::fixpoint::Fixpoint;
+use super::super::general::Fixpoint;
 use super::super::layout::{Statics, Store};
-use super::super::lists::{Fixed, Sparse};
+use super::super::lists::KnownRows;
 use super::super::machine::{KeptId, Machine};
 use super::super::native::Native;
 use super::super::planner::Code;
 use super::super::word::Word;
-use crate::derive::rows::Tuple;
 use crate::rules::{Program, RelId};
 
 /// How the rows of a relation are computed.
@@ -36,7 +35,7 @@ pub(in super::super) enum Mode {
 /// The consequences of a changed tuple of one relation for a maintained one.
 #[derive(Debug, Clone, PartialEq)]
 pub(in super::super) struct Delta {
-    pub(in super::super) consumer: RelId,
+    pub(in super::super) reader: RelId,
     pub(in super::super) what: DeltaKind,
 }
 
@@ -131,7 +130,7 @@ pub(in super::super) struct Compiled<W> {
     pub(in super::super) program: Arc<Program>,
     pub(in super::super) code: Code,
     pub(in super::super) statics: Statics<W>,
-    pub(in super::super) known: Vec<Option<Arc<Fixed>>>,
+    pub(in super::super) known: Vec<Option<Arc<KnownRows>>>,
     pub(in super::super) stores: Vec<Store>,
     pub(in super::super) modes: Vec<Mode>,
     pub(in super::super) readers: Vec<Readers>,
@@ -187,14 +186,4 @@ impl<W: Word> Compiled<W> {
             matches!(op, Op::Scan { store: it, .. } | Op::TestScan { store: it, .. } if *it == store)
         })
     }
-}
-
-/// Refills a list in its orders. Returns an empty buffer for the next tuples.
-pub(in super::super) fn refill<W>(
-    compiled: &Compiled<W>,
-    store: StoreId,
-    list: &mut Sparse,
-    tuples: Vec<Tuple>,
-) -> Vec<Tuple> {
-    list.fill(tuples, compiled.orders[store as usize].len())
 }

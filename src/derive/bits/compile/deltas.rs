@@ -15,13 +15,13 @@ impl<'p, W: Word> Compiler<'p, W> {
     /// Plans what a change of any relation that a maintained one reads may affect there.
     pub(super) fn plan_deltas(&mut self) -> Result<(), PlanError> {
         self.planner.may_index = true;
-        for consumer in self.maintained.clone() {
-            for live in self.live[usize::from(consumer.0)].clone() {
+        for reader in self.maintained.clone() {
+            for live in self.live[usize::from(reader.0)].clone() {
                 for at in 0..live.body.len() {
                     if let Literal::Atom(atom) = live.body[at]
                         && !self.known(atom.rel)
                     {
-                        self.plan_delta(consumer, &live, at, atom)?;
+                        self.plan_delta(reader, &live, at, atom)?;
                     }
                 }
             }
@@ -57,36 +57,36 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(candidates)
     }
 
-    /// Plans which rows of `consumer` a change of the atom at place `at` of a rule's body may affect.
+    /// Plans which rows of `reader` a change of the atom at place `at` of a rule's body may affect.
     fn plan_delta(
         &mut self,
-        consumer: RelId,
+        reader: RelId,
         live: &LiveRule<'p>,
         at: usize,
         atom: &'p Atom,
     ) -> Result<(), PlanError> {
-        if atom.rel == consumer {
+        if atom.rel == reader {
             return Ok(()); // only blocks are recursive, and a change within a block stays in it
         }
-        let block = self.is_block(consumer).then(|| live.rule.args[0]);
+        let block = self.is_block(reader).then(|| live.rule.args[0]);
         if let Some(block) = block
             && let Some(col) = atom.args.iter().position(|it| *it == block)
         {
             let what = DeltaKind::Block { col, guards: self.guards(live, at, block) };
-            self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
+            self.deltas[usize::from(atom.rel.0)].push(Delta { reader, what });
             return Ok(());
         }
         let pc = self.begin(live)?;
         let regs = self.bind_tuple(&atom.args, &self.program.relation(atom.rel).columns)?;
         let goal = match block {
-            Some(block) => Goal::Dirty { relation: consumer, block },
-            None => Goal::Suspect { relation: consumer, args: &live.rule.args },
+            Some(block) => Goal::Dirty { relation: reader, block },
+            None => Goal::Suspect { relation: reader, args: &live.rule.args },
         };
         let body = self.delta_body(live, at, block);
-        let last = self.needs_last(atom, &goal, &body);
+        let last = needs_last(atom, &goal, &body);
         self.plan(body, &goal)?;
         let what = DeltaKind::Run { regs, pc, last };
-        self.deltas[usize::from(atom.rel.0)].push(Delta { consumer, what });
+        self.deltas[usize::from(atom.rel.0)].push(Delta { reader, what });
         Ok(())
     }
 
@@ -116,12 +116,12 @@ impl<'p, W: Word> Compiler<'p, W> {
             .filter(positive)
             .partition(|it| is_atom_of(live.body[*it], live.rule.head));
         let mut used = others;
-        let mut bound = self.bound_by(live, at, &used);
+        let mut bound = bound_by(live, at, &used);
         if wanted.iter().any(|it| matches!(it, Term::Var(var) if !bound.contains(var))) {
             // The change may affect the blocks that have rows for the recursive atom. A block that has none yet
             // is derived again when it gets one.
             used.extend(own);
-            bound = self.bound_by(live, at, &used);
+            bound = bound_by(live, at, &used);
         }
         let settled = |it: &usize| match live.body[*it] {
             Literal::Compare(compare) => vars_of(&Lit::Compare(compare)).is_subset(&bound),
@@ -138,26 +138,6 @@ impl<'p, W: Word> Compiler<'p, W> {
             && atom.args.last().is_some_and(|it| self.planner.is_ready(*it))
             && (self.maintained.contains(&atom.rel)
                 || matches!(store, Store::Key { inverse: Some(_), .. }))
-    }
-
-    /// The variables that are bound once the changed atom and these literals are, through `=` as well.
-    fn bound_by(&self, live: &LiveRule<'p>, at: usize, used: &[usize]) -> BTreeSet<VarId> {
-        let mut bound: BTreeSet<VarId> =
-            used.iter().chain([&at]).flat_map(|it| vars_of(&lit(live.body[*it]))).collect();
-        loop {
-            let before = bound.len();
-            for literal in &live.body {
-                let Literal::Compare(compare) = literal else { continue };
-                let mut open = vars_of(&Lit::Compare(compare));
-                open.retain(|it| !bound.contains(it));
-                if open.len() == 1 && open.iter().all(|it| compare.side_for(*it).is_some()) {
-                    bound.extend(open);
-                }
-            }
-            if bound.len() == before {
-                return bound;
-            }
-        }
     }
 
     /// The rows that must contain a block for the rule to conclude anything about it: of attributes and maintained
@@ -184,20 +164,40 @@ impl<'p, W: Word> Compiler<'p, W> {
         guards.dedup();
         guards
     }
+}
 
-    /// Whether what follows from a changed tuple may depend on its last column.
-    fn needs_last(&self, atom: &Atom, goal: &Goal<'_>, body: &[Lit<'p>]) -> bool {
-        let Some(Term::Var(last)) = atom.args.last() else { return true };
-        let twice = atom.args[..atom.args.len() - 1].contains(&Term::Var(*last));
-        let wanted = match goal {
-            Goal::Suspect { args, .. } => args.contains(&Term::Var(*last)),
-            Goal::Dirty { block, .. } => *block == Term::Var(*last),
-            _ => true,
-        };
-        let read = |lit: &Lit<'p>| {
-            vars_of(lit).contains(last)
-                || matches!(lit, Lit::Atom { atom: other, .. } if other.rel == atom.rel)
-        };
-        twice || wanted || body.iter().any(read)
+/// The variables that are bound once the changed atom and these literals are, through `=` as well.
+fn bound_by(live: &LiveRule<'_>, at: usize, used: &[usize]) -> BTreeSet<VarId> {
+    let mut bound: BTreeSet<VarId> =
+        used.iter().chain([&at]).flat_map(|it| vars_of(&lit(live.body[*it]))).collect();
+    loop {
+        let before = bound.len();
+        for literal in &live.body {
+            let Literal::Compare(compare) = literal else { continue };
+            let mut open = vars_of(&Lit::Compare(compare));
+            open.retain(|it| !bound.contains(it));
+            if open.len() == 1 && open.iter().all(|it| compare.side_for(*it).is_some()) {
+                bound.extend(open);
+            }
+        }
+        if bound.len() == before {
+            return bound;
+        }
     }
+}
+
+/// Whether what follows from a changed tuple may depend on its last column.
+fn needs_last(atom: &Atom, goal: &Goal<'_>, body: &[Lit<'_>]) -> bool {
+    let Some(Term::Var(last)) = atom.args.last() else { return true };
+    let twice = atom.args[..atom.args.len() - 1].contains(&Term::Var(*last));
+    let wanted = match goal {
+        Goal::Suspect { args, .. } => args.contains(&Term::Var(*last)),
+        Goal::Dirty { block, .. } => *block == Term::Var(*last),
+        _ => true,
+    };
+    let read = |lit: &Lit<'_>| {
+        vars_of(lit).contains(last)
+            || matches!(lit, Lit::Atom { atom: other, .. } if other.rel == atom.rel)
+    };
+    twice || wanted || body.iter().any(read)
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::{HashMap, HashMapExt};
 
 use super::super::assemble::Assembler;
-use super::super::code::{Address, Op, Reg, RowSource, Space};
+use super::super::code::{Address, LoopEmit, Op, Reg, RowSource, Space};
 use super::super::error::PlanError;
 use super::super::layout::{Layout, Store};
 use super::super::machine::{Demanded, KeptId};
@@ -60,19 +60,19 @@ impl<W: Word> Compiler<'_, W> {
         }
         let batches = by_batch(schedule, reactions, &needs);
         let machine = assembler.machine;
-        let kept = |rel: &RelId| {
+        let kept = |&rel: &RelId| {
             let at = usize::from(rel.0);
             let Store::Dense(dense) = &layout.stores[at] else { return None };
             Some(Maintained {
-                rel: *rel,
+                rel,
                 by_block: matches!(modes[at], Mode::Block { .. }),
                 base: dense.base,
                 stride: dense.stride(),
                 support: dense.support.unwrap_or(dense.base),
-                index: layout.indexes.get(rel).copied(),
+                index: layout.indexes.get(&rel).copied(),
                 derive: derive[at],
                 recursive: recursive[at],
-                candidates: starts.get(rel).copied(),
+                candidates: starts.get(&rel).copied(),
             })
         };
         let maintained = maintained.iter().filter_map(kept).collect();
@@ -100,7 +100,7 @@ impl<W: Word> Compiler<'_, W> {
             indexes,
             estimates: planner.estimates,
             orders: layout.orders,
-            list_is_static: layout.sparse_static,
+            list_is_static: layout.list_is_static,
             kept_rows: layout.kept_rows as usize,
             kept_funs: layout.kept_funs as usize,
             frame_rows: layout.frame_rows as usize,
@@ -154,7 +154,7 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
             Op::TestBit { row, .. } | Op::Fix { row, .. } | Op::Chase { row, .. } => shift(row),
             Op::EmitRow { row, support, .. }
             | Op::EmitBit { row, support, .. }
-            | Op::LoopEmit { row, support, .. } => {
+            | Op::LoopEmit(LoopEmit { row, support, .. }) => {
                 shift(row);
                 if let Some(support) = support
                     && support.space == Space::Frame
@@ -166,10 +166,8 @@ fn shift_frames<W>(code: &mut Code, layout: &mut Layout<W>) {
         }
     }
     for term in &mut code.rows {
-        match &mut term.row {
-            RowSource::At(address) => shift(address),
-            RowSource::Next { space: Space::Frame, base, .. } => *base += by,
-            _ => {}
+        if let RowSource::At(address) = &mut term.row {
+            shift(address);
         }
     }
     for store in &mut layout.stores {
@@ -271,7 +269,7 @@ fn readers(
         if deltas[..at].contains(delta) {
             continue;
         }
-        let kept_id = kept_ids[usize::from(delta.consumer.0)];
+        let kept_id = kept_ids[usize::from(delta.reader.0)];
         match &delta.what {
             DeltaKind::Block { col: 0, guards } => {
                 readers.blocks.push((kept_id, guards.iter().copied().collect()));

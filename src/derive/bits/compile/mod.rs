@@ -2,9 +2,9 @@
 //!
 //! * A relation without clauses is empty; its literals are removed before planning.
 //! * A relation that depends only on statics is computed here, once.
-//! * A relation that an action needs, and that does not depend on a fact of the game itself that
-//!   reactions change (the side to move, a counter), is maintained: by block if its first column is an entity, else by
-//!   tuple.
+//! * A relation over finite columns that an action needs is maintained if it depends neither on an aggregate nor on a
+//!   fact of the game itself that reactions change (the side to move, a counter): by block if its first column is an
+//!   entity, else by tuple.
 //! * Everything else is derived on demand, from scratch.
 //!
 //! The steps: `settle` finds what is empty and computes what is known (`solve`), `modes` decides how each other relation
@@ -27,19 +27,20 @@ use std::sync::Arc;
 use super::super::schedule::Schedule;
 use super::code::StoreId;
 use super::error::PlanError;
-use super::fixpoint::Fixpoint;
 use super::fuel::Fuel;
+use super::general::Fixpoint;
 use super::layout::{Store, size};
 use super::machine::KeptId;
 use super::memo::Memo;
 use super::planner::{Lit, Planner, lit, weights};
 use super::word::Word;
 use crate::rules::{
-    Dependencies, Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type, relations_of,
+    Column, Dependencies, Effect, Input, Literal, Program, RelId, Role, Rule, Term, Type,
+    relations_of,
 };
 #[cfg(feature = "native")]
 pub(super) use compiled::Guards;
-pub(super) use compiled::{Compiled, Maintained, Mode, ReactionPlan, Readers, refill};
+pub(super) use compiled::{Compiled, Maintained, Mode, ReactionPlan, Readers};
 use compiled::{Delta, DeltaKind, OnDemand};
 
 pub(super) fn compile<W: Word>(
@@ -145,22 +146,24 @@ impl<'p, W: Word> Compiler<'p, W> {
                 self.planner.layout.place_input(self.program, rel, input);
                 let of_game = matches!(input, Input::Game(_) | Input::GameFlag(_));
                 self.volatile[at] = of_game && self.is_written(rel);
-                self.planner.estimates[at] = match input {
-                    Input::Key(attr) | Input::Flag(attr)
-                        if self.program.schema.owners(attr).is_some() =>
-                    {
-                        let owners = size(self.program, relation.columns[0].ty).unwrap_or_default();
-                        (owners as f64).min(weights::MOST_MEMBERS_STATED)
-                    }
-                    Input::Key(_) => match size(self.program, relation.columns[1].ty) {
-                        Some(values) if values < 4 => weights::FEW_VALUES,
-                        _ => weights::VALUES,
-                    },
-                    Input::Flag(_) => weights::FLAGS,
-                    Input::List(..) => weights::LISTED,
-                    Input::Game(_) | Input::GameFlag(_) => 1.0,
-                };
+                self.planner.estimates[at] = self.expected(input, &relation.columns);
             }
+        }
+    }
+
+    /// Expected number of tuples of an input.
+    fn expected(&self, input: Input, columns: &[Column]) -> f64 {
+        let size = |column: usize| size(self.program, columns[column].ty);
+        match input {
+            Input::Key(attr) | Input::Flag(attr) if self.program.schema.owners(attr).is_some() => {
+                let owners = size(0).unwrap_or_default();
+                (owners as f64).min(weights::MOST_MEMBERS_STATED)
+            }
+            Input::Key(_) if size(1).is_some_and(|it| it < 4) => weights::FEW_VALUES,
+            Input::Key(_) => weights::VALUES,
+            Input::Flag(_) => weights::FLAGS,
+            Input::List(..) => weights::LISTED,
+            Input::Game(_) | Input::GameFlag(_) => 1.0,
         }
     }
 
@@ -192,7 +195,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// For each relation, what must be derived on demand before it is read, in order.
-    pub(super) fn needs(&self) -> Vec<Vec<RelId>> {
+    fn needs(&self) -> Vec<Vec<RelId>> {
         let strata = &self.program.strata;
         let order: Vec<RelId> = strata.iter().flat_map(|it| &it.relations).copied().collect();
         // A set has one bit for each place in that order, so that it is read in order.

@@ -8,7 +8,7 @@ use super::super::super::allowance::{self, Allowance};
 use super::super::super::budget::{Exhausted, Resource};
 use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Rows, Space};
 use super::super::error::PlanError;
-use super::super::layout::{Store, sizes};
+use super::super::layout::{Dense, Store, sizes};
 use super::super::planner::{FREE_LOOPS, GIVEN, Goal, Lit, depends_on, lit, weights};
 use super::super::word::Word;
 use super::{Compiler, LiveRule, Mode, is_atom_of, is_row_local};
@@ -59,6 +59,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
     }
 
+    /// The relations that the rows of actions depend on.
     fn reached_from_actions(&self) -> BTreeSet<RelId> {
         let mut reached = BTreeSet::new();
         let mut open: Vec<RelId> = self.program.actions.iter().map(|it| it.rel).collect();
@@ -99,6 +100,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 .all(|it| matches!(it.rule.args[0], Term::Var(_)))
     }
 
+    /// Plans the rules of all relations that are not known, stratum by stratum, and decides the modes.
     pub(super) fn plan_relations(&mut self) -> Result<(), PlanError> {
         for at in 0..self.program.strata.len() {
             let relations = &self.program.strata[at].relations;
@@ -140,7 +142,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Plans the rules of a relation that is derived on demand, the recursive one last.
-    pub(super) fn plan_scratch(&mut self, rel: RelId) -> Result<(), PlanError> {
+    fn plan_scratch(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut rules = Vec::new();
         let mut expected = 0.0;
         let live = self.live[usize::from(rel.0)].clone();
@@ -171,7 +173,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Plans the rules of a relation that is maintained by block, each with the block bound.
-    pub(super) fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
+    fn plan_block(&mut self, rel: RelId) -> Result<(), PlanError> {
         let (mut rules, mut fixes, mut expected) = (Vec::new(), Vec::new(), 0.0);
         let live = self.live[usize::from(rel.0)].clone();
         let in_rounds = live.iter().filter(|it| is_recursive(rel, it)).count() > 1;
@@ -206,21 +208,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         };
         let args = &live.rule.args;
         let (_, keys) = args.split_last().unwrap_or((&Term::Wild, &[]));
-        for (at, key) in keys.iter().enumerate() {
-            if let Term::Var(var) = *key
-                && !self.planner.is_bound(var)
-            {
-                let support = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
-                let row = match support {
-                    Some(base) => RowSource::At(Address::keyless(dense.space, base)),
-                    None => RowSource::All(dense.sizes[at] as u16),
-                };
-                let rows = self.planner.row_list(vec![RowTerm { negated: false, row }]);
-                self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
-                self.planner.bind(var);
-                self.planner.loops += 1;
-            }
-        }
+        self.loop_over_keys(&dense, keys);
         self.planner.loops += 1;
         let at = live.body.iter().position(|it| is_atom_of(it, rel)).unwrap_or(0);
         let Literal::Atom(Atom { args: from, .. }) = live.body[at] else {
@@ -230,7 +218,7 @@ impl<'p, W: Word> Compiler<'p, W> {
             unreachable!("checked by is_row_local")
         };
         self.planner.bind(from);
-        let row = self.planner.address(&dense, keys)?;
+        let row = dense.address(keys);
         let fix = self.planner.emit(Op::Fix { row, reg: from.0 as Reg, end: 0 });
         let body =
             (0..live.body.len()).filter(|it| *it != at).map(|it| lit(live.body[it])).collect();
@@ -243,6 +231,22 @@ impl<'p, W: Word> Compiler<'p, W> {
         self.planner.code.ops[fix] = Op::Fix { row, reg: from.0 as Reg, end };
         self.shorten_to_chase(fix, from);
         Ok(())
+    }
+
+    /// Emits loops over the keys that are not bound.
+    fn loop_over_keys(&mut self, dense: &Dense, keys: &[Term]) {
+        for (at, key) in keys.iter().enumerate() {
+            let Some(var) = key.var().filter(|it| !self.planner.is_bound(*it)) else { continue };
+            let support = dense.support.filter(|_| at == 0 && dense.space == Space::Frame);
+            let row = match support {
+                Some(base) => RowSource::At(Address::keyless(dense.space, base)),
+                None => RowSource::All(dense.sizes[at] as u16),
+            };
+            let rows = self.planner.row_list(vec![RowTerm { negated: false, row }]);
+            self.planner.emit(Op::Loop { reg: var.0 as Reg, rows });
+            self.planner.bind(var);
+            self.planner.loops += 1;
+        }
     }
 
     /// Replaces a fixpoint by a chase, if its body is some tests of the member, then one step of a function.
@@ -286,7 +290,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// Plans the checks of a relation that is maintained by tuple: for each rule, whether it concludes a given tuple.
-    pub(super) fn plan_tuple(&mut self, rel: RelId) -> Result<(), PlanError> {
+    fn plan_tuple(&mut self, rel: RelId) -> Result<(), PlanError> {
         let mut checks = Vec::new();
         let mut expected = 0.0;
         for live in self.live[usize::from(rel.0)].clone() {
@@ -303,7 +307,7 @@ impl<'p, W: Word> Compiler<'p, W> {
     }
 
     /// A rough estimate of a rule's tuples: the smallest positive relation of the body.
-    pub(super) fn guess(&self, live: &LiveRule<'p>) -> f64 {
+    fn guess(&self, live: &LiveRule<'p>) -> f64 {
         let sizes = live.body.iter().filter_map(|it| match it {
             Literal::Atom(atom) if !atom.negated => {
                 let total = self.planner.estimates[usize::from(atom.rel.0)];

@@ -8,9 +8,9 @@ use super::super::super::budget::{Exhausted, Resource, STATIC_ROWS};
 use super::super::super::rows::Tuple;
 use super::super::code::StoreId;
 use super::super::error::PlanError;
-use super::super::fixpoint::{Fixpoint, MAX_POSSIBLE, Member, Variant};
+use super::super::general::{Fixpoint, MAX_POSSIBLE, Member, Variant};
 use super::super::layout::{Sizes, Store, sizes};
-use super::super::lists::{self, Fixed};
+use super::super::lists::{self, KnownRows};
 use super::super::memo::{Key, Solved, Writer};
 use super::super::planner::{Code, FREE_LOOPS, Goal, Lit};
 use super::super::word::Word;
@@ -26,7 +26,7 @@ impl<'p, W: Word> Compiler<'p, W> {
                 let solved = self.memo.find(&key).unwrap_or_else(|| {
                     let mut tuples = tuples.iter().map(|it| it.iter().copied().collect()).collect();
                     lists::sort(&mut tuples);
-                    self.memo.keep(key, vec![Fixed::new(tuples)], Vec::new())
+                    self.memo.keep(key, vec![KnownRows::new(tuples)], Vec::new())
                 });
                 self.settle(&[RelId(at as u16)], &solved)?;
             }
@@ -69,7 +69,8 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(())
     }
 
-    fn settle_one(&mut self, rel: RelId, rows: Arc<Fixed>) -> Result<(), PlanError> {
+    /// Records the rows of one relation, and checks the number of all of them, and its key.
+    fn settle_one(&mut self, rel: RelId, rows: Arc<KnownRows>) -> Result<(), PlanError> {
         self.planner.layout.set_known(rel, Arc::clone(&rows));
         self.planner.estimates[usize::from(rel.0)] = rows.len() as f64;
         self.static_rows += rows.len();
@@ -171,6 +172,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations.iter().map(facts).collect()
     }
 
+    /// Checks that the budget for computing statics is not used up.
     pub(super) fn check_fuel(&self) -> Result<(), PlanError> {
         match self.fuel.exhausted() {
             Some((resource, owner)) => Err(Exhausted::new(self.program, resource, owner).into()),
@@ -200,6 +202,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         Ok(Fixpoint { relations: members, variants })
     }
 
+    /// Gives a relation of a fixpoint its lists.
     fn member(&mut self, rel: RelId) -> Member {
         let columns = &self.program.relation(rel).columns;
         let is_small = |sizes: &Sizes| {

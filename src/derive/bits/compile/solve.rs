@@ -16,7 +16,7 @@ use super::super::code::Space;
 use super::super::error::PlanError;
 use super::super::general::{self, Spent};
 use super::super::layout::{Dense, Store};
-use super::super::lists::Fixed;
+use super::super::lists::KnownRows;
 use super::super::machine::Machine;
 use super::super::memo::Solved;
 use super::super::planner::{FREE_LOOPS, Goal, weights};
@@ -30,8 +30,6 @@ const ROUNDS: usize = 32;
 const STEPS: i64 = 1 << 19;
 /// Maximum number of bit rows of one relation.
 const MAX_BIT_ROWS: u32 = 1 << 13;
-/// Maximum number of columns: four in the address of a bit row, and the one that its bits stand for.
-const COLUMNS: usize = 5;
 
 /// A rule of a stratum that is solved with bit rows.
 struct RowPlan {
@@ -58,7 +56,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         }
         let mut spent = Spent::new();
         let rows = match self.ground(relations) {
-            Some(tuples) => tuples.into_iter().map(Fixed::new).collect(),
+            Some(tuples) => tuples.into_iter().map(KnownRows::new).collect(),
             None => match self.solve_by_rows(relations, &mut spent)? {
                 Some(rows) => rows,
                 None => self.solve_by_lists(relations, &mut spent)?,
@@ -73,7 +71,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         &mut self,
         relations: &[RelId],
         spent: &mut Spent,
-    ) -> Result<Option<Vec<Fixed>>, PlanError> {
+    ) -> Result<Option<Vec<KnownRows>>, PlanError> {
         self.start_plans();
         let before = self.planner.layout.kept_rows;
         let places = self.place_rows(relations);
@@ -95,10 +93,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         for &rel in relations {
             let dense = self.planner.layout.dense(self.program, rel, Space::Maintained)?;
             let bits = dense.sizes.last().map_or(1, |it| *it as usize);
-            let fits = dense.rows <= MAX_BIT_ROWS
-                && dense.rows as usize * bits <= ROWS
-                && dense.sizes.len() <= COLUMNS;
-            if !fits {
+            if dense.rows > MAX_BIT_ROWS || dense.rows as usize * bits > ROWS {
                 return None;
             }
             // The rules of the stratum read it while it grows.
@@ -114,7 +109,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         relations: &[RelId],
         places: &[Dense],
         spent: &mut Spent,
-    ) -> Result<Option<Vec<Fixed>>, PlanError> {
+    ) -> Result<Option<Vec<KnownRows>>, PlanError> {
         let mut plans = Vec::new();
         for (rel, dense) in relations.iter().zip(places) {
             for live in self.live[usize::from(rel.0)].clone() {
@@ -147,7 +142,7 @@ impl<'p, W: Word> Compiler<'p, W> {
         let machine = assembler.machine;
         self.lend(machine, |c, state| {
             let done = rounds(c, state, &plans, spent);
-            done.then(|| places.iter().map(|it| fixed(state, it)).collect())
+            done.then(|| places.iter().map(|it| known_rows(state, it)).collect())
         })
     }
 
@@ -155,14 +150,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         &mut self,
         relations: &[RelId],
         spent: &mut Spent,
-    ) -> Result<Vec<Fixed>, PlanError> {
+    ) -> Result<Vec<KnownRows>, PlanError> {
         self.start_plans();
         let mut fixpoint = self.plan_fixpoint(relations)?;
         let mut assembler = Assembler::new(self.program, &self.planner.code, &[]);
         fixpoint.assemble(&mut assembler)?;
         let machine = assembler.machine;
         let rows = self.lend(machine, |c, state| general::solve(c, state, &fixpoint, spent))?;
-        Ok(rows.into_iter().map(Fixed::new).collect())
+        Ok(rows.into_iter().map(KnownRows::new).collect())
     }
 
     /// Lends everything compiled so far to a machine that runs plans of statics, and takes it back.
@@ -180,14 +175,14 @@ impl<'p, W: Word> Compiler<'p, W> {
         lent.code = std::mem::take(&mut self.planner.code);
         lent.statics = std::mem::take(&mut layout.statics);
         lent.orders = std::mem::take(&mut layout.orders);
-        lent.list_is_static = std::mem::take(&mut layout.sparse_static);
+        lent.list_is_static = std::mem::take(&mut layout.list_is_static);
         let mut state = State::new(&lent);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
         let result = run(&lent, &mut state);
         std::mem::swap(&mut state.fuel, &mut self.fuel);
         layout.statics = lent.statics;
         layout.orders = lent.orders;
-        layout.sparse_static = lent.list_is_static;
+        layout.list_is_static = lent.list_is_static;
         self.planner.code = lent.code;
         self.check_fuel()?;
         Ok(result)
@@ -225,6 +220,6 @@ fn rounds<W: Word>(
 }
 
 /// The tuples of a relation, from its bit rows.
-fn fixed<W: Word>(state: &State<W>, dense: &Dense) -> Fixed {
-    Fixed::of_rows(state.rows[dense.range()].to_vec(), &dense.sizes)
+fn known_rows<W: Word>(state: &State<W>, dense: &Dense) -> KnownRows {
+    KnownRows::of_rows(state.rows[dense.range()].to_vec(), &dense.sizes)
 }

@@ -127,7 +127,7 @@ pub(super) struct Context {
 }
 
 /// The arguments of an action; further elements are ignored.
-pub(in super::super) type Args = [i64; GIVEN.len()];
+pub(super) type Args = [i64; GIVEN.len()];
 
 /// An overwritten word: its address and old value.
 type Saved = [u64; 2];
@@ -140,7 +140,7 @@ const MAX_SAVED: usize = 4096;
 
 /// The memory of a session for counting leaves.
 #[derive(Debug, Clone)]
-pub(in super::super) struct LeafRoom {
+pub(super) struct LeafRoom {
     saved: Vec<Saved>,
     /// Number of saved words: those of the plies above.
     top: usize,
@@ -152,24 +152,24 @@ pub(in super::super) struct LeafRoom {
 }
 
 impl LeafRoom {
-    pub(in super::super) fn new() -> Self {
+    pub(super) fn new() -> Self {
         let saved = vec![[0; 2]; MAX_SAVED];
         Self { saved, top: 0, place: [0; 2], next_ids: 0..0, suspects: Vec::new() }
     }
 
     /// Makes room for that many words of tuples to be checked.
-    pub(in super::super) fn make_room(&mut self, suspect_words: usize) {
+    pub(super) fn make_room(&mut self, suspect_words: usize) {
         if self.suspects.len() < suspect_words {
             self.suspects.resize(suspect_words, 0);
         }
     }
 
     /// Number of saved words.
-    pub(in super::super) fn top(&self) -> usize {
+    pub(super) fn top(&self) -> usize {
         self.top
     }
 
-    pub(in super::super) fn heap_bytes(&self) -> usize {
+    pub(super) fn heap_bytes(&self) -> usize {
         self.saved.capacity() * size_of::<Saved>() + self.suspects.capacity() * size_of::<u64>()
     }
 }
@@ -195,6 +195,12 @@ impl Context {
 
 /// A function of leaves. Parameters: the context, and two numbers.
 type LeafFunction = unsafe extern "C" fn(*mut Context, i64, i64) -> i32;
+
+/// The finished function of that [`signature`] at this address.
+fn leaf_function(code: *const u8) -> LeafFunction {
+    // SAFETY: the signature that the function was made with is that of `LeafFunction`.
+    unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) }
+}
 
 impl Context {
     /// The context for running code on a state, in the frames that begin at these rows: that from before
@@ -236,13 +242,11 @@ impl Context {
 
 /// The code of an action.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct ActionCode(LeafFunction);
+pub(super) struct ActionCode(LeafFunction);
 
 impl ActionCode {
-    /// The finished function of that signature at this address.
     pub(super) fn new(code: *const u8) -> Self {
-        // SAFETY: the signature that the function was made with is that of `LeafFunction`.
-        Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
+        Self(leaf_function(code))
     }
 
     /// The count after the action, in the frames that begin at these rows: that from before the action, and the
@@ -251,7 +255,7 @@ impl ActionCode {
     /// # Panics
     /// It met an index out of range.
     #[inline]
-    pub(in super::super) fn count<W: Word>(
+    pub(super) fn count<W: Word>(
         self,
         state: &mut State<W>,
         c: &Compiled<W>,
@@ -269,7 +273,7 @@ impl ActionCode {
     ///
     /// # Panics
     /// It met an index out of range.
-    pub(in super::super) fn take<W: Word>(
+    pub(super) fn take<W: Word>(
         self,
         state: &mut State<W>,
         c: &Compiled<W>,
@@ -306,20 +310,18 @@ impl ActionCode {
 
 /// The code that restores what actions of plies above the last have overwritten.
 #[derive(Debug, Clone, Copy)]
-pub(in super::super) struct TakeBack(LeafFunction);
+pub(super) struct TakeBack(LeafFunction);
 
 impl TakeBack {
-    /// The finished function of that signature at this address.
     pub(super) fn new(code: *const u8) -> Self {
-        // SAFETY: the signature that the function was made with is that of `LeafFunction`.
-        Self(unsafe { std::mem::transmute::<*const u8, LeafFunction>(code) })
+        Self(leaf_function(code))
     }
 
     /// Restores all words that were saved, except the first `until` ones.
     ///
     /// # Panics
     /// Rows or values have moved since they were overwritten.
-    pub(in super::super) fn run<W: Word>(
+    pub(super) fn run<W: Word>(
         self,
         state: &mut State<W>,
         c: &Compiled<W>,

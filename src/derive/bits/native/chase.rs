@@ -18,7 +18,7 @@ use super::lower::Lower;
 use super::rows::Row;
 
 /// For each chase of a program its tables, if it has any.
-pub(in super::super) struct Ways<W>(Vec<Option<Way<W>>>);
+pub(super) struct Ways<W>(Vec<Option<Way<W>>>);
 
 /// The tables of a chase.
 pub(super) struct Way<W> {

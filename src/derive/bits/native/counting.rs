@@ -4,7 +4,7 @@
 //! its writes in the rows, which are then those of the next position, until that is counted; no fact changes.
 //! Deliberately absent: a fallback, since the caller can take the action.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::{Arc, OnceLock};
 
 use smallvec::{SmallVec, smallvec};
@@ -64,13 +64,13 @@ const LAST: u32 = 2;
 /// Number of actions after which the code of the last ply is judged.
 const LAST_TRIES: u32 = 1 << 10;
 
-/// It is no longer used if it gave up on more than one action in this many.
+/// Then it is no longer used if it gave up on more than one action in this many.
 const LAST_ONE_IN: u32 = 2;
 
-/// The same for the code of plies above the last.
+/// Number of actions after which the code of plies above the last is judged: there are fewer of them.
 const ABOVE_TRIES: u32 = 1 << 6;
 
-/// There are fewer such actions, and when one of them is given up, the work below it is wasted.
+/// Then it is no longer used if it gave up on more than one in this many: the work below each was wasted.
 const ABOVE_ONE_IN: u32 = 8;
 
 /// The code for the parameters of the first request, if it can be made. Requests with others have none.
@@ -197,15 +197,7 @@ impl<W: Word> Count<'_, W> {
         }
         let code = if depth > LAST { self.above } else { Some(self.last) };
         let code = code.and_then(|it| it.actions[usize::from(action.0)]);
-        let mut rows = std::mem::take(&mut self.live.counting.rows);
-        let start = rows.len();
-        let all: SmallVec<[Option<i64>; 4]> = smallvec![None; columns];
-        let _ = self.live.dense_tuples(dense, &all, &mut |row| {
-            rows.extend_from_slice(row);
-            ControlFlow::Continue(())
-        });
-        let end = rows.len();
-        self.live.counting.rows = rows;
+        let Range { start, end } = self.push_rows(dense);
         let declared = self.c.program.action(action);
         let arguments = declared.columns.len();
         let code = code.filter(|_| arguments <= GIVEN.len());
@@ -233,6 +225,20 @@ impl<W: Word> Count<'_, W> {
         }
         self.live.counting.rows.truncate(start);
         count
+    }
+
+    /// Adds the rows of a relation to those that are being counted below. Returns where their values are.
+    fn push_rows(&mut self, dense: &Dense) -> Range<usize> {
+        let mut rows = std::mem::take(&mut self.live.counting.rows);
+        let start = rows.len();
+        let all: SmallVec<[Option<i64>; 4]> = smallvec![None; dense.sizes.len()];
+        let _ = self.live.dense_tuples(dense, &all, &mut |row| {
+            rows.extend_from_slice(row);
+            ControlFlow::Continue(())
+        });
+        let range = start..rows.len();
+        self.live.counting.rows = rows;
+        range
     }
 
     fn has_rows(&mut self, rel: RelId) -> bool {

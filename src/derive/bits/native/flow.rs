@@ -35,22 +35,13 @@ pub(super) fn starts<W>(c: &Compiled<W>) -> BTreeMap<u32, bool> {
 /// Whether only the code of the stretch uses its registers: the interpreter runs none of its instructions that read or
 /// set registers.
 fn is_closed(machine: &Machine, start: u32) -> bool {
-    !machine.insts[start as usize..=end(machine, start)].iter().any(|inst| {
-        matches!(
-            inst,
-            Inst::Fold { .. }
-                | Inst::FixK { .. }
-                | Inst::FixF { .. }
-                | Inst::Scan { .. }
-                | Inst::TestScan { .. }
-                | Inst::CompareExpr { .. }
-                | Inst::Let { .. }
-                | Inst::Value { .. }
-                | Inst::Collect { .. }
-                | Inst::EmitTuple { .. }
-                | Inst::Args { .. }
-        )
-    })
+    let is_called = |it: &Inst| match it {
+        Inst::Scan { .. } | Inst::TestScan { .. } | Inst::CompareExpr { .. } | Inst::Let { .. } => {
+            true
+        }
+        _ => it.needs_interpreter(),
+    };
+    !machine.insts[start as usize..=end(machine, start)].iter().any(is_called)
 }
 
 /// The instructions that a stretch goes to other than from the one before.
@@ -117,7 +108,7 @@ pub(super) fn end(machine: &Machine, start: u32) -> usize {
     }
 }
 
-/// The registers that a stretch sets only to members of rows.
+/// The registers that a stretch sets to members of rows only.
 pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
     let (mut members, mut others) = (HashSet::new(), HashSet::new());
     for inst in &machine.insts[start as usize..=end(machine, start)] {
@@ -140,7 +131,7 @@ pub(super) fn members(machine: &Machine, start: u32) -> HashSet<Reg> {
             | Inst::FetchS { reg, .. }
             | Inst::Let { reg, .. }
             | Inst::Value { reg, .. }
-            | Inst::Reach { reg, .. }
+            | Inst::SumKeys { reg, .. }
             | Inst::FixK { reg, .. }
             | Inst::FixF { reg, .. } => {
                 others.insert(reg);

@@ -245,11 +245,13 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         }
     }
 
+    /// Jumps to the block. What follows is not reached from here.
     pub(super) fn leave(&mut self, to: Block) {
         self.b.ins().jump(to, &[]);
         self.left = true;
     }
 
+    /// The block of an instruction that jumps end at.
     pub(super) fn target(&self, pc: usize) -> Block {
         self.blocks[&pc]
     }
@@ -261,6 +263,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.switch_to_block(next);
     }
 
+    /// Jumps to the block if the condition holds, else goes on in a new one.
     pub(super) fn leave_if(&mut self, condition: Value, to: Block) {
         let next = self.b.create_block();
         self.b.ins().brif(condition, to, &[], next, &[]);
@@ -276,6 +279,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
         self.b.switch_to_block(next);
     }
 
+    /// Goes on if the condition holds, else ends the stretch with a fault.
     pub(super) fn or_fault(&mut self, condition: Value) {
         self.unless(condition, self.fault);
     }
@@ -438,7 +442,7 @@ impl<'f, 'c, W: Word> Lower<'f, 'c, W> {
                 self.check(holds, pc, skip);
             }
             Inst::Spend { steps } => self.spend(steps, pc),
-            Inst::Reach { reg, address } => {
+            Inst::SumKeys { reg, address } => {
                 let address = self.compiled.machine.addresses[address as usize];
                 let mut sum = self.b.ins().iconst(I64, 0);
                 for it in 1..usize::from(address.n) {

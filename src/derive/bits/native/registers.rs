@@ -48,7 +48,7 @@ impl<W: Word> Lower<'_, '_, W> {
         }
     }
 
-    /// The same for the registers of a list.
+    /// Writes the registers of a list to memory, where the interpreter expects them.
     pub(super) fn flush_list(&mut self, list: u32) {
         self.flush(self.compiled.machine.list(list));
     }

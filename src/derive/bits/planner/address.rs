@@ -10,7 +10,7 @@ use super::super::code::{
 use super::super::error::PlanError;
 use super::super::layout::{Dense, Store};
 use super::super::word::Word;
-use super::{Lit, Planner, shorten};
+use super::{Lit, Planner};
 
 impl<'p, W: Word> Planner<'p, W> {
     /// Whether a relation is stored as a function: the value is its last column, and the keys are the others. The table of
@@ -26,44 +26,21 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    pub(in super::super) fn function_address(&mut self, atom: &Atom) -> Result<Address, PlanError> {
+    /// The address of the value of a function for the keys in an atom.
+    pub(super) fn function_address(&mut self, atom: &Atom) -> Address {
         match self.layout.stores[usize::from(atom.rel.0)] {
-            Store::Key { fun, .. } => Ok(one_key(Space::Maintained, fun, atom.args[0])),
-            Store::Game { fun } => Ok(Address::keyless(Space::Maintained, fun)),
+            Store::Key { fun, .. } => one_key(Space::Maintained, fun, atom.args[0]),
+            Store::Game { fun } => Address::keyless(Space::Maintained, fun),
             _ => {
                 let Some(dense) = self.layout.static_fun(self.program, atom.rel) else {
                     unreachable!("checked by is_function and is_fetch")
                 };
-                self.address(&dense, &atom.args[..atom.args.len() - 1])
+                dense.address(&atom.args[..atom.args.len() - 1])
             }
         }
     }
 
-    pub(in super::super) fn address(
-        &self,
-        dense: &Dense,
-        keys: &[Term],
-    ) -> Result<Address, PlanError> {
-        let mut address = Address::keyless(dense.space, dense.base);
-        for (&key, &stride) in keys.iter().zip(&dense.strides) {
-            match key {
-                Term::Const(value) => address.base += value as u32 * stride,
-                Term::Var(var) => {
-                    let at = usize::from(address.n);
-                    if at == address.regs.len() {
-                        let what = "more than four variables before the last column of a relation";
-                        return Err(self.too_large(what.into()));
-                    }
-                    address.regs[at] = var.0 as Reg;
-                    address.strides[at] = stride;
-                    address.n += 1;
-                }
-                Term::Wild => unreachable!("wildcards have no address"),
-            }
-        }
-        Ok(address)
-    }
-
+    /// The support of rows with these keys, for emitting one of them.
     pub(in super::super) fn support(
         &mut self,
         dense: &Dense,
@@ -73,6 +50,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(Some(Support { space: dense.space, base, first: self.reg(first)? }))
     }
 
+    /// The register that has the value of a term.
     pub(in super::super) fn reg(&mut self, term: Term) -> Result<Reg, PlanError> {
         match term {
             Term::Var(var) => Ok(var.0 as Reg),
@@ -81,12 +59,12 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    pub(in super::super) fn reg_list_of(&mut self, terms: &[Term]) -> Result<RegList, PlanError> {
+    pub(super) fn reg_list_of(&mut self, terms: &[Term]) -> Result<RegList, PlanError> {
         let regs: Result<Vec<Reg>, PlanError> = terms.iter().map(|&it| self.reg(it)).collect();
         Ok(self.reg_list(&regs?))
     }
 
-    pub(in super::super) fn reg_list(&mut self, regs: &[Reg]) -> RegList {
+    pub(super) fn reg_list(&mut self, regs: &[Reg]) -> RegList {
         let start = self.code.regs.len() as u32;
         self.code.regs.extend_from_slice(regs);
         RegList { start, len: regs.len() as u32 }
@@ -97,10 +75,11 @@ impl<'p, W: Word> Planner<'p, W> {
         rows.sort_by_key(|it| (it.negated, matches!(it.row, RowSource::All(_))));
         let start = self.code.rows.len() as u32;
         let len = rows.len() as u32;
-        self.code.rows.extend(rows.into_iter().map(shorten));
+        self.code.rows.extend(rows);
         Rows { start, len }
     }
 
+    /// Puts an expression into the pool.
     pub(in super::super) fn expr(&mut self, expr: &Expr) -> Result<ExprId, PlanError> {
         let node = match expr {
             Expr::Var(var) => ExprNode::Reg(var.0 as Reg),
@@ -115,7 +94,8 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(ExprId((self.code.exprs.len() - 1) as u32))
     }
 
-    pub(in super::super) fn unbound_of(&self, compare: &Compare) -> SmallVec<[VarId; 4]> {
+    /// The variables of a comparison that are not bound, in ascending order.
+    pub(super) fn unbound_of(&self, compare: &Compare) -> SmallVec<[VarId; 4]> {
         let mut vars = SmallVec::new();
         compare.collect_vars(&mut vars);
         vars.retain(|it| !self.is_bound(*it));
@@ -125,7 +105,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Unbound variables of positive atoms, in the order of the literals.
-    pub(in super::super) fn unbound_vars(&self, rest: &[Lit<'_>]) -> Vec<VarId> {
+    pub(super) fn unbound_vars(&self, rest: &[Lit<'_>]) -> Vec<VarId> {
         let mut vars = Vec::new();
         for lit in rest {
             let Lit::Atom { atom: Atom { negated: false, args, .. }, .. } = lit else { continue };
@@ -136,6 +116,26 @@ impl<'p, W: Word> Planner<'p, W> {
             }
         }
         vars
+    }
+}
+
+impl Dense {
+    /// The address of the row with these keys.
+    pub(in super::super) fn address(&self, keys: &[Term]) -> Address {
+        let mut address = Address::keyless(self.space, self.base);
+        for (&key, &stride) in keys.iter().zip(&self.strides) {
+            match key {
+                Term::Const(value) => address.base += value as u32 * stride,
+                Term::Var(var) => {
+                    let at = usize::from(address.n);
+                    address.regs[at] = var.0 as Reg;
+                    address.strides[at] = stride;
+                    address.n += 1;
+                }
+                Term::Wild => unreachable!("wildcards have no address"),
+            }
+        }
+        address
     }
 }
 

@@ -10,7 +10,7 @@ use super::weights::{self, UNBOUNDED, chance};
 use super::{Goal, Lit, Others, Planner, Rank, mentions, owner_place, remove_all, row_var};
 
 /// A loop over one variable that a plan could open next.
-pub(super) struct VarLoop {
+struct VarLoop {
     var: VarId,
     /// Expected number of iterations.
     iterations: f64,
@@ -85,7 +85,7 @@ impl<'p, W: Word> Planner<'p, W> {
     /// Loops over the members of a row of a dense relation, or tests the one that is bound.
     fn emit_last_column(&mut self, atom: &Atom, dense: &Dense) -> Result<(), PlanError> {
         let (last, keys) = (atom.args[atom.args.len() - 1], &atom.args[..atom.args.len() - 1]);
-        let row = self.address(dense, keys)?;
+        let row = dense.address(keys);
         match last.var().filter(|it| !self.is_bound(*it)) {
             Some(var) => {
                 let row = RowSource::At(row);
@@ -172,11 +172,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     /// The positive atom that is cheapest to scan tuple by tuple, if any can be: its expected iterations and its
     /// place. A dense one that has the variable `row_var` costs more: the head then cannot be computed as a row.
-    pub(super) fn cheapest_atom(
-        &mut self,
-        rest: &[Lit<'_>],
-        row_var: Option<VarId>,
-    ) -> Option<(f64, usize)> {
+    fn cheapest_atom(&mut self, rest: &[Lit<'_>], row_var: Option<VarId>) -> Option<(f64, usize)> {
         let mut best: Option<(f64, usize)> = None;
         for (at, lit) in rest.iter().enumerate() {
             let Lit::Atom { atom, store } = lit else { continue };
@@ -203,11 +199,8 @@ impl<'p, W: Word> Planner<'p, W> {
         best
     }
 
-    pub(super) fn emit_scan(
-        &mut self,
-        atom: &Atom,
-        store: Option<StoreId>,
-    ) -> Result<(), PlanError> {
+    /// Scans a list for the tuples that agree with the bound variables.
+    fn emit_scan(&mut self, atom: &Atom, store: Option<StoreId>) -> Result<(), PlanError> {
         let Some(list) = self.list_of(atom.rel, store) else {
             unreachable!("checked by the caller")
         };
@@ -227,6 +220,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(())
     }
 
+    /// The list of tuples that an atom can read; `None` if its relation is stored otherwise.
     pub(super) fn list_of(&mut self, rel: RelId, store: Option<StoreId>) -> Option<StoreId> {
         if store.is_some() {
             return store;
@@ -251,6 +245,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok((order, self.reg_list_of(&bound)?))
     }
 
+    /// Expected number of members of the AND of the rows of these literals.
     pub(super) fn expected_row(&self, var: VarId, lits: &[Lit<'_>]) -> f64 {
         lits.iter()
             .map(|it| self.expected_of(var, it))

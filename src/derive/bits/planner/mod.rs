@@ -25,9 +25,7 @@ use crate::rules::{
 };
 
 use super::super::budget::owner_span;
-use super::code::{
-    Address, ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Space, StoreId,
-};
+use super::code::{ExprNode, Op, REGS, ReactionCode, Reg, RowSource, RowTerm, Space, StoreId};
 use super::error::PlanError;
 use super::layout::{Dense, Layout, size};
 use super::word::Word;
@@ -65,7 +63,6 @@ impl Code {
         });
         let terms = self.rows.iter().filter_map(|it| match it.row {
             RowSource::At(row) => Some((row.space, row.base)),
-            RowSource::Next { space, base, .. } => Some((space, base)),
             RowSource::Only(_) | RowSource::All(_) => None,
         });
         tests.chain(terms).filter(|it| it.0 == Space::Static).map(|it| it.1)
@@ -106,23 +103,23 @@ pub(super) enum Lit<'a> {
 
 /// The literals of a body that are not planned yet: all of them, or all but one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Others<'r, 'p> {
+struct Others<'r, 'p> {
     rest: &'r [Lit<'p>],
-    /// The place of the one left out; `usize::MAX` for none.
-    but: usize,
+    /// The place of the one left out.
+    but: Option<usize>,
 }
 
 impl<'r, 'p> Others<'r, 'p> {
     fn all(rest: &'r [Lit<'p>]) -> Self {
-        Self { rest, but: usize::MAX }
+        Self { rest, but: None }
     }
 
     fn but(rest: &'r [Lit<'p>], but: usize) -> Self {
-        Self { rest, but }
+        Self { rest, but: Some(but) }
     }
 
     fn mention(self, var: VarId) -> bool {
-        self.rest.iter().enumerate().any(|(at, it)| at != self.but && mentions(it, var))
+        self.rest.iter().enumerate().any(|(at, it)| Some(at) != self.but && mentions(it, var))
     }
 }
 
@@ -221,7 +218,7 @@ impl<'p, W: Word> Planner<'p, W> {
 
     /// Opens a loop over the AND of the rows. Two loops within each other have 65,536 iterations at most (on boards of 64
     /// squares 4,096); from the third level on each entry is charged, by the width of the loop.
-    pub(super) fn emit_loop(&mut self, var: VarId, rows: Vec<RowTerm>) {
+    fn emit_loop(&mut self, var: VarId, rows: Vec<RowTerm>) {
         let rows = self.row_list(rows);
         if self.loops >= FREE_LOOPS {
             let ty = self.vars.types[usize::from(var.0)];
@@ -247,12 +244,14 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(VarId((self.vars.types.len() - 1) as u16))
     }
 
+    /// Adds an instruction. Returns its place.
     pub(super) fn emit(&mut self, op: Op) -> usize {
         self.code.ops.push(op);
         self.code.owner.push(self.owner);
         self.code.ops.len() - 1
     }
 
+    /// The register of a constant, which gets one if it has none yet.
     pub(super) fn constant(&mut self, value: i64) -> Result<Reg, PlanError> {
         if let Some(&(_, reg)) = self.code.constants.iter().find(|(it, _)| *it == value) {
             return Ok(reg);
@@ -286,6 +285,7 @@ impl<'p, W: Word> Planner<'p, W> {
         Ok(self.code.ops.len() as u32)
     }
 
+    /// Emits the steps of a plan, see the top of this file.
     fn plan_steps(&mut self, body: Vec<Lit<'_>>, goal: &Goal<'_>) -> Result<f64, PlanError> {
         let mut rest = self.normalise(body)?;
         let mut iterations = 1.0;
@@ -340,6 +340,7 @@ impl<'p, W: Word> Planner<'p, W> {
         self.vars.bound[usize::from(var.0)]
     }
 
+    /// Whether the term has a value at this point of the plan.
     pub(super) fn is_ready(&self, term: Term) -> bool {
         match term {
             Term::Var(var) => self.is_bound(var),
@@ -359,14 +360,15 @@ impl<'p, W: Word> Planner<'p, W> {
         }
     }
 
-    pub(super) fn finish(&mut self, goal: &Goal<'_>) -> Result<(), PlanError> {
+    /// Ends the plan with what the goal does with each solution.
+    fn finish(&mut self, goal: &Goal<'_>) -> Result<(), PlanError> {
         match goal {
             Goal::Rows { dense, args } => {
                 let (bit, keys) = match args.split_last() {
                     Some((last, keys)) => (self.reg(*last)?, keys),
                     None => (self.constant(0)?, *args),
                 };
-                let row = self.address(dense, keys)?;
+                let row = dense.address(keys);
                 let support = self.support(dense, keys)?;
                 self.emit(Op::EmitBit { row, support, bit });
             }
@@ -421,25 +423,16 @@ pub(super) fn lit(literal: &Literal) -> Lit<'_> {
     }
 }
 
-/// Gives an address with one key and stride 1 its short form.
-fn shorten(term: RowTerm) -> RowTerm {
-    match term.row {
-        RowSource::At(address) if address.n == 1 && address.strides[0] == 1 => {
-            let Address { space, base, regs, .. } = address;
-            RowTerm { row: RowSource::Next { space, base, key: regs[0] }, ..term }
-        }
-        _ => term,
-    }
-}
-
+/// Whether the row differs with the value of the register.
 pub(super) fn depends_on(term: &RowTerm, reg: Reg) -> bool {
     match term.row {
-        RowSource::Next { key, .. } | RowSource::Only(key) => key == reg,
+        RowSource::Only(key) => key == reg,
         RowSource::At(address) => address.uses(reg),
         RowSource::All(_) => false,
     }
 }
 
+/// Removes the literals at these places.
 fn remove_all(rest: &mut Vec<Lit<'_>>, used: &[usize]) {
     let mut places = 0..rest.len();
     rest.retain(|_| places.next().is_some_and(|it| !used.contains(&it)));
@@ -456,6 +449,7 @@ fn row_var(goal: &Goal<'_>) -> Option<VarId> {
     }
 }
 
+/// The variables that the goal reads.
 fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
     let mut vars = BTreeSet::new();
     match goal {
@@ -478,7 +472,7 @@ fn wanted(goal: &Goal<'_>) -> BTreeSet<VarId> {
 }
 
 /// Whether the variable is one of [`vars_of`] the literal.
-pub(super) fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
+fn mentions(lit: &Lit<'_>, var: VarId) -> bool {
     let mut sought = Sought { var, found: false };
     collect_vars(lit, &mut sought);
     sought.found

@@ -130,7 +130,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let open = self.open_columns(atom);
         let is_fetch = self.is_fetch(atom, store, &open);
         if !negated && is_fetch && !self.is_private(atom.args[open[0]], others) {
-            let fun = self.function_address(atom)?;
+            let fun = self.function_address(atom);
             let Term::Var(var) = atom.args[open[0]] else {
                 unreachable!("only variables are open")
             };
@@ -143,7 +143,7 @@ impl<'p, W: Word> Planner<'p, W> {
             return Ok(chance);
         }
         if is_fetch {
-            let fun = self.function_address(atom)?;
+            let fun = self.function_address(atom);
             self.emit(Op::TestHas { fun, negated });
         } else if let Some(&first) = open.first()
             && let Some(row) = self.row_of(atom, store, first, Some(others))
@@ -172,7 +172,7 @@ impl<'p, W: Word> Planner<'p, W> {
             return Ok(true);
         };
         if self.is_function(atom.rel) {
-            let fun = self.function_address(atom)?;
+            let fun = self.function_address(atom);
             let value = self.reg(value)?;
             self.emit(Op::TestFun { fun, value, negated });
             return Ok(true);
@@ -187,15 +187,16 @@ impl<'p, W: Word> Planner<'p, W> {
             _ => None,
         };
         let Some(dense) = dense else { return Ok(false) };
-        let row = self.address(&dense, keys)?;
+        let row = dense.address(keys);
         self.emit(Op::TestBit { row, bit, negated });
         Ok(true)
     }
 
+    /// Emits the test of an atom without arguments.
     fn emit_proposition(&mut self, atom: &Atom) -> Result<(), PlanError> {
         let negated = atom.negated;
         if let Store::Dense(dense) = self.layout.stores[usize::from(atom.rel.0)].clone() {
-            let row = self.address(&dense, &[])?;
+            let row = dense.address(&[]);
             let bit = self.constant(0)?;
             self.emit(Op::TestBit { row, bit, negated });
         } else {

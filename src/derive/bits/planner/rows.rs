@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use crate::rules::{Atom, Expr, Op as Comparison, Term, VarId};
 
-use super::super::code::{Address, Op, Reg, RowSource, RowTerm, Space, StoreId};
+use super::super::code::{Address, LoopEmit, Op, Reg, RowSource, RowTerm, Space, StoreId};
 use super::super::error::PlanError;
 use super::super::layout::Store;
 use super::super::word::Word;
@@ -85,11 +85,11 @@ impl<'p, W: Word> Planner<'p, W> {
                 let mask = ready.iter().fold(0, |all, it| all | 1 << it);
                 let dense = self.layout.static_rows(self.program, atom.rel, col, mask)?;
                 let keys: SmallVec<[Term; 8]> = ready.iter().map(|&it| atom.args[it]).collect();
-                self.address(&dense, &keys).ok().map(RowSource::At)
+                Some(RowSource::At(dense.address(&keys)))
             }
             Store::Dense(dense) => {
                 if col == last && ready.len() == last {
-                    return self.address(&dense, &atom.args[..last]).ok().map(RowSource::At);
+                    return Some(RowSource::At(dense.address(&atom.args[..last])));
                 }
                 if col == 0 && ready.is_empty() {
                     let base = dense.support?;
@@ -144,7 +144,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let Some(rows) = self.rows_towards(*last, rest, &all) else { return Ok(None) };
         let expected = self.expected_row(*last, rest);
         let rows = self.row_list(rows);
-        let row = self.address(dense, keys)?;
+        let row = dense.address(keys);
         let support = self.support(dense, keys)?;
         self.emit(Op::EmitRow { row, support, rows });
         self.fuse();
@@ -152,7 +152,7 @@ impl<'p, W: Word> Planner<'p, W> {
     }
 
     /// Fuses a loop and the `EmitRow` after it into one instruction.
-    pub(super) fn fuse(&mut self) {
+    fn fuse(&mut self) {
         let at = self.code.ops.len();
         let [.., Op::Loop { reg, rows }, Op::EmitRow { row, support, rows: emitted }] =
             self.code.ops[..at]
@@ -166,6 +166,7 @@ impl<'p, W: Word> Planner<'p, W> {
         let moving = self.row_list(moving);
         self.code.ops.truncate(at - 2);
         self.code.owner.truncate(at - 2);
-        self.emit(Op::LoopEmit { reg, rows, row: head, stride, support, fixed, moving });
+        let fused = LoopEmit { reg, rows, row: head, stride, support, fixed, moving };
+        self.emit(Op::LoopEmit(fused));
     }
 }

@@ -25,7 +25,7 @@ const SOLUTIONS: usize = 2;
 
 /// A reaction whose body is being solved.
 #[derive(Clone)]
-pub(in super::super) struct Solving {
+pub(super) struct Solving {
     /// Its number in the code.
     code: u32,
     /// Whether a solution does more than the code here can, see [`super::Wanted::does_more`].
@@ -183,7 +183,7 @@ impl<W: Word> Lower<'_, '_, W> {
 
     /// Adds what a solution of the body writes; gives up if the reaction does more than write and create entities.
     /// `named`: the list of registers that have the values of its named variables.
-    pub(in super::super) fn add_solution(&mut self, named: u32) {
+    pub(super) fn add_solution(&mut self, named: u32) {
         let Some(solving) = self.leaf().solving.clone() else { return };
         if solving.gives_up {
             return self.give_up();
@@ -313,7 +313,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// The value of an expression of an instruction; goes to the block if there is none.
-    pub(in super::super) fn expr(&mut self, expr: ExprId, none: Block) -> Value {
+    pub(super) fn expr(&mut self, expr: ExprId, none: Block) -> Value {
         match self.compiled.machine.exprs[expr.0 as usize] {
             ExprNode::Reg(reg) => self.reg(reg),
             ExprNode::Binary(op, lhs, rhs) => {

@@ -19,7 +19,20 @@ use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
 use super::changes::Notified;
 
+/// A block whose rows have changed.
+struct Changed {
+    block: Value,
+    /// The address of its first row.
+    first: Value,
+    old: Vec<Row>,
+    new: Vec<Row>,
+    /// The address of the support, and what it was before.
+    support: Value,
+    old_support: Row,
+}
+
 impl<W: Word> Lower<'_, '_, W> {
+    /// Fills the function that updates these relations.
     pub(super) fn catch_up(&mut self, kept_ids: &[KeptId]) {
         for &kept_id in kept_ids {
             let kept = &self.compiled.maintained[usize::from(kept_id)];
@@ -83,29 +96,36 @@ impl<W: Word> Lower<'_, '_, W> {
                 let new_support = it.either(&without, &own);
                 it.store_row(support, &new_support);
             }
-            let new_support = it.load_row(support);
-            let differ = it.differ(&old_support, &new_support);
-            it.save_row(support, &old_support, &differ);
-            let need_block_only = it.compiled.readers[usize::from(kept.rel.0)].need_block_only();
-            if !need_block_only {
-                // As in the interpreter: removed tuples are reported while all that is stored of the relation is as it
-                // was, the index included.
-                it.put_rows(first, &old);
-                it.store_row(support, &old_support);
-                it.notify_of_rows(kept, block, &old, &new);
-                it.put_rows(first, &new);
-                it.store_row(support, &new_support);
-            }
-            if let Some(index) = kept.index {
-                let (old, new) = (it.union(&old), it.union(&new));
-                let differ = it.differ(&old, &new);
-                it.members(&differ, |it, value| it.flip(index, value, block));
-            }
-            it.notify_of_blocks(kept.rel, &one);
-            if !need_block_only {
-                it.notify_of_rows(kept, block, &new, &old);
-            }
+            it.block_changed(kept, &Changed { block, first, old, new, support, old_support });
         });
+    }
+
+    /// Emits code that saves what was written over of the support and the index, and notifies the readers. Removed tuples
+    /// are reported while all that is stored of the relation is as it was, the index included, as in the interpreter.
+    fn block_changed(&mut self, kept: &Maintained, changed: &Changed) {
+        let Changed { block, first, support, .. } = *changed;
+        let Changed { old, new, old_support, .. } = changed;
+        let new_support = self.load_row(support);
+        let differ = self.differ(old_support, &new_support);
+        self.save_row(support, old_support, &differ);
+        let need_block_only = self.compiled.readers[usize::from(kept.rel.0)].need_block_only();
+        if !need_block_only {
+            self.put_rows(first, old);
+            self.store_row(support, old_support);
+            self.notify_of_rows(kept, block, old, new);
+            self.put_rows(first, new);
+            self.store_row(support, &new_support);
+        }
+        if let Some(index) = kept.index {
+            let (old, new) = (self.union(old), self.union(new));
+            let differ = self.differ(&old, &new);
+            self.members(&differ, |it, value| it.flip(index, value, block));
+        }
+        let one = self.one_of(block);
+        self.notify_of_blocks(kept.rel, &one);
+        if !need_block_only {
+            self.notify_of_rows(kept, block, new, old);
+        }
     }
 
     /// Emits the loop that runs the recursive rules of a block until none of them adds anything.

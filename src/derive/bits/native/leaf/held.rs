@@ -20,7 +20,7 @@ use super::super::rows::{Row, RowVars};
 const HELD: u32 = 8;
 
 /// The rows of the block that is being derived, and how its relation is kept.
-pub(in super::super) struct Held {
+pub(super) struct Held {
     kept: Maintained,
     rows: Vec<RowVars>,
 }
@@ -139,6 +139,7 @@ fn can_be_held<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained) -> b
     c.machine.insts[start..=end].iter().all(|inst| fits(c, ways, kept, *inst))
 }
 
+/// Whether an instruction is supported here, or cannot be about the rows of the block.
 fn fits<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained, inst: Inst) -> bool {
     let is_given = |key| key == GIVEN[0];
     match inst {
@@ -159,7 +160,7 @@ fn fits<W: Word>(c: &Compiled<W>, ways: &Ways<W>, kept: &Maintained, inst: Inst)
         | Inst::FetchS { .. }
         | Inst::FetchK1 { .. }
         | Inst::FetchK { .. }
-        | Inst::Reach { .. }
+        | Inst::SumKeys { .. }
         | Inst::Save { .. }
         | Inst::TestSome { .. }
         | Inst::TestNone { .. }

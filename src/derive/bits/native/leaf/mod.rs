@@ -48,7 +48,7 @@ use wanted::Wanted;
 
 /// A further result of functions of leaves: a limit was exceeded, or the case is not supported. The function of an
 /// action has then taken all writes back; the functions that it calls leave that to it.
-pub(super) const BAILED: i64 = 3;
+const BAILED: i64 = 3;
 
 /// Maximum number of suspects of one relation after a batch of reactions: tuples that may have changed, so that they must
 /// be checked again.
@@ -60,7 +60,7 @@ pub(super) const UNROLLED: u32 = 16;
 
 /// The ply that functions are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(in super::super) enum Ply {
+pub(super) enum Ply {
     /// Actions after it are counted.
     Last,
     /// Actions after it are taken, by such functions as well.
@@ -68,7 +68,7 @@ pub(in super::super) enum Ply {
 }
 
 /// The functions of a program for one ply.
-pub(in super::super) struct LeafCode {
+pub(super) struct LeafCode {
     /// By action.
     pub(super) actions: Vec<Option<ActionCode>>,
     /// Restores what functions of a ply above the last have overwritten.
@@ -88,7 +88,7 @@ impl std::fmt::Debug for LeafCode {
 impl LeafCode {
     /// The code of a ply for counting the requested leaves; `native` has that of the stretches already. `None` if it
     /// cannot be made.
-    pub(in super::super) fn compile<W: Word>(
+    pub(super) fn compile<W: Word>(
         c: &Compiled<W>,
         native: &Native,
         leaves: &Leaves,
@@ -305,11 +305,13 @@ impl<W: Word> Lower<'_, '_, W> {
         self.rows_of_frame = self.shared(field);
     }
 
+    /// Loads a field of the context.
     fn shared(&mut self, field: i32) -> Value {
         let context = self.leaf().context;
         self.load_number(context, field)
     }
 
+    /// Stores a field of the context.
     fn share(&mut self, field: i32, value: Value) {
         let context = self.leaf().context;
         self.store_number(context, field, value);

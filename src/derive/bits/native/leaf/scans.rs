@@ -19,7 +19,7 @@ const TUPLES: usize = 1 << 14;
 const PLACES: usize = 1 << 14;
 
 /// For each scan of a program, its table, if it has one.
-pub(in super::super) struct Tables(Vec<Option<Table>>);
+pub(super) struct Tables(Vec<Option<Table>>);
 
 /// The tuples of a list by prefix.
 struct Table {
@@ -121,7 +121,7 @@ impl<W: Word> Lower<'_, '_, W> {
     }
 
     /// Goes on at `fails` if no tuple of a list has the prefix, or, negated, if one has.
-    pub(in super::super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
+    pub(super) fn test_list(&mut self, scan: u32, negated: bool, fails: Block) {
         if !self.tables().knows(scan) {
             if !self.is_empty_list(scan) {
                 self.give_up();

@@ -1,6 +1,6 @@
 //! Determines what a count of leaves and the plies above it read, and whether code can be made for it.
 
-use super::super::super::code::{EffectCode, ReactionCode};
+use super::super::super::code::EffectCode;
 use super::super::super::compile::{Compiled, Mode};
 use super::super::super::layout::Store;
 use super::super::super::machine::{Inst, KeptId};
@@ -55,16 +55,7 @@ impl Wanted {
                 check_mode(c, rel)?;
             }
         }
-        // No entity that code creates is noted in the counter of ids.
-        let reads_ids = !c.inputs[usize::from(NEXT_ENTITY.0)].is_empty();
-        let is_more = |it: &EffectCode| match it {
-            EffectCode::Spawn { .. } => reads_ids,
-            EffectCode::Raise { event, .. } => !leaves.idle[usize::from(event.0)],
-            EffectCode::Write { .. } | EffectCode::Remove { .. } => false,
-            _ => true,
-        };
-        let of = |it: &ReactionCode| it.effects.iter().any(is_more);
-        let does_more: Vec<bool> = c.code.effects.iter().map(of).collect();
+        let does_more = does_more(c, leaves);
         let attrs = attrs(c, leaves, &reads, &does_more)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
@@ -75,15 +66,7 @@ impl Wanted {
             let rel = c.maintained[usize::from(kept_id)].rel;
             c.readers[usize::from(rel.0)].stretches().try_for_each(straight)?;
         }
-        for rel in asked_for(leaves) {
-            match c.stores[usize::from(rel.0)] {
-                Store::Dense(_) => {}
-                // One that is known to be empty.
-                Store::Static
-                    if c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0) => {}
-                _ => return Err(format!("{} is not kept as rows", name(c, rel))),
-            }
-        }
+        asked_for(leaves).try_for_each(|it| check_store(c, it))?;
         Ok(Self { attrs, kept_ids, does_more, mirrors: Mirrors::of(c, leaves) })
     }
 }
@@ -106,6 +89,29 @@ fn check_mode<W>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
         Role::Given(_) => Err(format!("{} is given by the engine", name(c, rel))),
         _ => Ok(()),
     }
+}
+
+/// Checks that a relation can be counted: it is stored as rows, or known to be empty.
+fn check_store<W>(c: &Compiled<W>, rel: RelId) -> Result<(), String> {
+    let is_empty = || c.known[usize::from(rel.0)].as_deref().is_none_or(|it| it.len() == 0);
+    match c.stores[usize::from(rel.0)] {
+        Store::Dense(_) => Ok(()),
+        Store::Static if is_empty() => Ok(()),
+        _ => Err(format!("{} is not kept as rows", name(c, rel))),
+    }
+}
+
+/// See [`Wanted::does_more`].
+fn does_more<W>(c: &Compiled<W>, leaves: &Leaves) -> Vec<bool> {
+    // No entity that code creates is noted in the counter of ids.
+    let reads_ids = !c.inputs[usize::from(NEXT_ENTITY.0)].is_empty();
+    let is_more = |it: &EffectCode| match it {
+        EffectCode::Spawn { .. } => reads_ids,
+        EffectCode::Raise { event, .. } => !leaves.idle[usize::from(event.0)],
+        EffectCode::Write { .. } | EffectCode::Remove { .. } => false,
+        _ => true,
+    };
+    c.code.effects.iter().map(|it| it.effects.iter().any(is_more)).collect()
 }
 
 /// The relations that are counted or tested.
@@ -177,15 +183,8 @@ fn attrs<W: Word>(
 fn check_straight<W: Word>(c: &Compiled<W>, tables: &Tables, start: u32) -> Result<(), String> {
     let (start, end) = (start as usize, flow::end(&c.machine, start));
     let is_interpreted = |inst: &Inst| match inst {
-        Inst::Fold { .. }
-        | Inst::FixK { .. }
-        | Inst::FixF { .. }
-        | Inst::Value { .. }
-        | Inst::Collect { .. }
-        | Inst::Args { .. }
-        | Inst::EmitTuple { .. } => true,
         Inst::Scan { scan, .. } | Inst::TestScan { scan, .. } => !tables.knows(*scan),
-        _ => false,
+        _ => inst.needs_interpreter(),
     };
     let Some(at) = (start..end).find(|it| is_interpreted(&c.machine.insts[*it])) else {
         return Ok(());
