@@ -93,22 +93,22 @@ const UNIT: f32 = 0.6;
 const PRIOR: f32 = 0.25;
 /// A piece with twice as many actions is worth a little less than twice as much.
 const POWER: f32 = 0.85;
-/// The share of captures below which a game is quiet.
-const SELDOM: f32 = 0.01;
+/// A game is quiet if its share of captures is below this.
+const QUIET: f32 = 0.01;
 /// Number of random squares on which a piece is tried alone.
-const TRIED: usize = 12;
+const TRIED_SQUARES: usize = 12;
 /// Maximum number of actions of the random games.
-const RANDOM: usize = 100_000;
+const MAX_RANDOM: usize = 100_000;
 /// Maximum time for the random games.
-const RANDOM_TIME: Duration = Duration::from_secs(1);
-/// A number of occurrences at which every rule of repetition applies.
+const MAX_RANDOM_TIME: Duration = Duration::from_secs(1);
+/// Number of occurrences of a position at which every rule of repetition applies.
 const OFTEN: i64 = 1_000;
 /// Maximum number of positions that are kept for the regression: the newest.
-const SAMPLES: usize = 40_000;
+const MAX_SAMPLES: usize = 40_000;
 /// Number of passes of the regression over all samples.
 const PASSES: usize = 6;
-/// Number of positions that the prior counts for as evidence.
-const CAUTION: f32 = 4.0;
+/// Number of positions that the prior counts for.
+const PRIOR_SAMPLES: f32 = 4.0;
 
 impl Knowledge {
     /// Whether it was learned from a game with the same numbers of kinds, squares, sides and features.
@@ -120,42 +120,17 @@ impl Knowledge {
 
     /// Learns a game from its position by self-play. Reproducible from the seed, if time is not limited.
     pub fn learn(game: &Game, lessons: Lessons, seed: u64) -> Self {
-        let (program, contract) = (game.program(), game.contract());
-        let [kinds, squares, sides] = sizes(program, contract);
-        let mut knowledge = Self {
-            kinds,
-            squares,
-            sides,
-            worth: Vec::new(),
-            place: Vec::new(),
-            games: 0,
-            branching: 0.0,
-            captures: 1.0,
-            has_threats: false,
-        };
-        let features = features(program, contract);
-        let mut sample_games = SampleGames {
-            contract,
-            program,
-            chance: Chance(seed),
-            samples: VecDeque::new(),
-            actions_of: vec![(0, 0); kinds + features.len()],
-            features,
-            longest: lessons.longest,
-            turns: (0.0, 0),
-            captures: (0, 0),
-            has_threats: false,
-        };
-        let alone = sample_games.alone(&mut game.world().clone(), squares);
+        let mut knowledge = Self::nothing(game);
+        let mut sample_games = SampleGames::new(game, lessons.longest, seed);
+        let alone = sample_games.alone(&mut game.world().clone(), knowledge.squares);
         // At most a third of the actions and of the time goes to random games. What is learned from them guides the
         // first round.
         let began = Instant::now();
-        let mut spent = RANDOM.min(lessons.actions / 3);
-        let time = lessons.time.map(|it| (it / 3).min(RANDOM_TIME));
+        let mut spent = MAX_RANDOM.min(lessons.actions / 3);
+        let time = lessons.time.map(|it| (it / 3).min(MAX_RANDOM_TIME));
         knowledge.games += sample_games.play_games(game, None, spent, time);
         knowledge.branching = sample_games.branching();
-        let (captures, all) = sample_games.captures;
-        knowledge.captures = if all == 0 { 1.0 } else { captures as f32 / all as f32 };
+        knowledge.captures = sample_games.share_of_captures();
         knowledge.fit(&sample_games, &alone);
         // Each round is twice as long as all before it.
         while spent < lessons.actions && Allowance::exhausted().is_none() {
@@ -173,6 +148,22 @@ impl Knowledge {
         knowledge
     }
 
+    /// What is known of a game before any lesson.
+    fn nothing(game: &Game) -> Self {
+        let [kinds, squares, sides] = sizes(game.program(), game.contract());
+        Self {
+            kinds,
+            squares,
+            sides,
+            worth: Vec::new(),
+            place: Vec::new(),
+            games: 0,
+            branching: 0.0,
+            captures: 1.0,
+            has_threats: false,
+        }
+    }
+
     /// Number of ways in which a side can take its turn, the geometric mean over random games.
     pub fn branching(&self) -> f32 {
         self.branching
@@ -181,7 +172,7 @@ impl Knowledge {
     /// Whether pieces mostly stay on the board: hardly any action of random games captures, yet some games
     /// have winners.
     pub(super) fn is_quiet(&self) -> bool {
-        self.captures < SELDOM && self.games > 0
+        self.captures < QUIET && self.games > 0
     }
 
     /// Whether a side to move was ever threatened.
@@ -274,7 +265,7 @@ impl Knowledge {
         if sample_games.samples.is_empty() {
             return None;
         }
-        // A few games say little, so the prior counts as positions that agree with it (`CAUTION`).
+        // A few games say little, so the prior counts as some positions that agree with it.
         let mut scale = 1.0_f32;
         for _ in 0..20 {
             let (mut slope, mut curve) = (0.0, 0.0);
@@ -284,8 +275,8 @@ impl Knowledge {
                 slope += (1.0 - expected) * difference;
                 curve += expected * (1.0 - expected) * difference * difference;
             }
-            slope += CAUTION * (1.0 - scale);
-            scale += (slope / (curve + CAUTION)).clamp(-1.0, 1.0);
+            slope += PRIOR_SAMPLES * (1.0 - scale);
+            scale += (slope / (curve + PRIOR_SAMPLES)).clamp(-1.0, 1.0);
         }
         Some(scale.clamp(-2.0, 2.0))
     }
@@ -309,7 +300,7 @@ impl Knowledge {
 }
 
 /// The numbers of kinds, squares and sides.
-fn sizes(program: &Program, contract: &Contract) -> [usize; 3] {
+pub(super) fn sizes(program: &Program, contract: &Contract) -> [usize; 3] {
     let domains = [contract.kinds, contract.board.domain, contract.sides];
     domains.map(|it| program.schema.domain(it).size())
 }
@@ -338,10 +329,37 @@ struct SampleGames<'g> {
     has_threats: bool,
 }
 
-impl SampleGames<'_> {
+impl<'g> SampleGames<'g> {
+    fn new(game: &'g Game, longest: usize, seed: u64) -> Self {
+        let (program, contract) = (game.program(), game.contract());
+        let features = features(program, contract);
+        let [kinds, ..] = sizes(program, contract);
+        Self {
+            contract,
+            program,
+            chance: Chance(seed),
+            samples: VecDeque::new(),
+            actions_of: vec![(0, 0); kinds + features.len()],
+            features,
+            longest,
+            turns: (0.0, 0),
+            captures: (0, 0),
+            has_threats: false,
+        }
+    }
+
+    /// As [`Knowledge::branching`].
     fn branching(&self) -> f32 {
         let (sum, turns) = self.turns;
         (sum / turns.max(1) as f32).exp()
+    }
+
+    /// The share of actions after which there were fewer pieces on the board; 1 if there were no actions.
+    fn share_of_captures(&self) -> f32 {
+        match self.captures {
+            (_, 0) => 1.0,
+            (captures, all) => captures as f32 / all as f32,
+        }
     }
 
     /// Plays games up to a number of actions, or for a time. Returns the number of games with a winner.
@@ -426,7 +444,7 @@ impl SampleGames<'_> {
     fn keep(&mut self, positions: Vec<Vec<Standing>>, winner: Option<usize>) -> bool {
         let Some(winner) = winner else { return false };
         self.samples.extend(positions.into_iter().map(|standing| Sample { standing, winner }));
-        let surplus = self.samples.len().saturating_sub(SAMPLES);
+        let surplus = self.samples.len().saturating_sub(MAX_SAMPLES);
         self.samples.drain(..surplus);
         true
     }
@@ -467,14 +485,14 @@ impl SampleGames<'_> {
             }
             let own = |it: &&Move| actor(self.program, it) == Some(piece);
             let actions: usize = alone(world, self.contract, piece, |world| {
-                let tried = (0..TRIED).map(|_| {
+                let tried = (0..TRIED_SQUARES).map(|_| {
                     let square = self.chance.below(squares) as i64;
                     world.set_raw(piece, at, Some(square));
                     pseudo_moves(world).iter().filter(own).count()
                 });
                 tried.sum()
             });
-            found[kind] = Some(actions as f32 / TRIED as f32);
+            found[kind] = Some(actions as f32 / TRIED_SQUARES as f32);
         }
         found
     }

@@ -6,21 +6,21 @@
 
 use foldhash::{HashMap, HashMapExt};
 
-use super::knowledge::{Knowledge, Standing, actor, alone, index_of};
+use super::knowledge::{Knowledge, Standing, actor, alone, index_of, sizes};
 use crate::derive::World;
 use crate::facts::EntityId;
 use crate::moves::{Contract, pseudo_moves};
 use crate::rules::Type;
 
-/// The number of actions of the last piece within which it has its room.
+/// The room of the last piece is the squares that it reaches within this number of actions.
 const WITHIN: u8 = 3;
-/// What a place without any room is worth to the other side, against one with as much room as there is.
+/// What a place without any room is worth to the other side, compared with the place of the most room.
 const CORNERED: usize = 300;
-/// What one action less between a piece and the last piece is worth.
+/// What it is worth to be nearer to the last piece by one action.
 const NEARER: i32 = 15;
-/// Pieces as near as this are near enough: nearer ones might be taken.
+/// Distance at which a piece is near enough: a nearer one might be taken.
 const NEAR: u8 = 2;
-/// A square that is never reached.
+/// The distance of a square that is never reached.
 const NEVER: u8 = u8::MAX;
 
 /// The numbers of actions from each square to each other square.
@@ -48,8 +48,7 @@ impl LastPiece {
         standing: &[Standing],
     ) -> Option<Self> {
         let program = world.program().clone();
-        let domains = [contract.kinds, contract.board.domain, contract.sides];
-        let [kinds, squares, sides] = domains.map(|it| program.schema.domain(it).size());
+        let [kinds, squares, sides] = sizes(&program, contract);
         let pieces = |side| standing.iter().filter(move |it| it.side == side && it.kind < kinds);
         if sides != 2 || !knowledge.has_threats() {
             return None;

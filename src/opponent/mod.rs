@@ -42,7 +42,7 @@ pub struct Budget {
 pub enum Method {
     /// Full-width search to a depth.
     AlphaBeta,
-    /// Sampling: for games where a turn has very many ways, or pieces are not captured.
+    /// Sampling: for games in which there are very many ways to take a turn, or pieces are hardly ever captured.
     MonteCarlo,
 }
 
@@ -181,7 +181,7 @@ impl Opponent {
             _ if !is_bounded || self.level.error() > 0 => Method::AlphaBeta,
             _ if !self.among.is_empty() || self.turns.is_some() => Method::AlphaBeta,
             Some(method) => method,
-            None if self.knowledge.is_quiet() || self.knowledge.branching() >= MANY => {
+            None if self.knowledge.is_quiet() || self.knowledge.branching() >= MANY_TURNS => {
                 Method::MonteCarlo
             }
             None => Method::AlphaBeta,
@@ -223,7 +223,7 @@ impl Opponent {
         tell: &mut dyn FnMut(&Choice),
     ) -> Option<Choice> {
         // The steps of evaluating rules are bounded for a search as for a request.
-        let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
+        let _allowance = Allowance::of_many(budget.nodes.min(MAX_REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => {
                 let (error, mut search) = (self.level.error(), self.search(game, budget, stop));
@@ -250,8 +250,8 @@ impl Opponent {
     /// The result of alpha-beta with a part of the budget, and the rest of the budget. Sampling may miss a win that is
     /// a few actions away.
     fn forced(&self, game: &Game, budget: Budget, stop: &Stop) -> (Option<Choice>, Budget) {
-        let nodes = budget.nodes / FORCED;
-        let time = budget.time.map(|it| (it / FORCED as u32).min(FORCED_TIME));
+        let nodes = budget.nodes / FORCED_SHARE;
+        let time = budget.time.map(|it| (it / FORCED_SHARE as u32).min(MAX_FORCED_TIME));
         let part = Budget { nodes, time, ..budget };
         let found = match nodes {
             0 => None,
@@ -271,7 +271,7 @@ impl Opponent {
         if game.result().is_some() {
             return Vec::new();
         }
-        let _allowance = Allowance::of_many(budget.nodes.min(REQUESTS), stop.clone());
+        let _allowance = Allowance::of_many(budget.nodes.min(MAX_REQUESTS), stop.clone());
         match self.method(budget) {
             Method::AlphaBeta => self.search(game, budget, stop).judge(),
             Method::MonteCarlo => {
@@ -310,12 +310,12 @@ fn wins(choice: &Choice) -> Option<u32> {
 }
 
 /// The fraction (1/n) of a sampling budget that is spent on finding a forced win.
-const FORCED: u64 = 8;
+const FORCED_SHARE: u64 = 8;
 /// Maximum time for that.
-const FORCED_TIME: Duration = Duration::from_secs(5);
+const MAX_FORCED_TIME: Duration = Duration::from_secs(5);
 
 /// Average number of possible turns from which on there are too many for alpha-beta.
-const MANY: f32 = 1_000.0;
+const MANY_TURNS: f32 = 1_000.0;
 
 /// Maximum budget of a search for evaluating rules, as a number of requests.
-const REQUESTS: u64 = 4_096;
+const MAX_REQUESTS: u64 = 4_096;

@@ -13,29 +13,28 @@ use std::cmp::Ordering;
 use foldhash::{HashMap, HashMapExt};
 
 use super::knowledge::{is_repetition_drawn, logistic, winner};
-use super::search::{DECIDED, INFINITE, Search, score_for_callers};
+use super::search::{DECIDED, INFINITE, Search, Window, score_for_callers};
 use super::{Chance, Choice, Score};
 use crate::game::Place;
 use crate::moves::{Move, legal_moves};
 
-/// Once the tree has this many actions, no positions are added to it. Also the maximum number of actions in each table of
-/// AMAF.
+/// Maximum number of actions in the tree, beyond which no positions are added, and in each table of AMAF.
 const MAX_ACTIONS: usize = 1 << 20;
 /// Maximum number of actions of a rollout; the position after them is evaluated statically.
-const LONGEST: usize = 300;
+const MAX_ROLLOUT: usize = 300;
 /// The part of the prior that is equal for all actions of a position.
 const UNIFORM: f32 = 0.25;
 /// The rest of the prior falls with the rank of an action as `1 / (rank + FALL)`.
 const FALL: f32 = 10.0;
 /// The number of AMAF samples that weigh as much as what is known of an action before it is tried: the static evaluation
 /// after it, or the value of the position before it.
-const FEW: f32 = 3.0;
+const PRIOR_SAMPLES: f32 = 3.0;
 /// Maximum depth of the tree.
-const DEEPEST: u32 = 200;
+const MAX_DEPTH: u32 = 200;
 /// Neither side is better off.
 const EVEN: f32 = 0.5;
 /// Number of positions after which a choice is first told.
-const TOLD: u64 = 512;
+const FIRST_TOLD: u64 = 512;
 
 /// The parameters of the search.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +145,7 @@ impl<'g> Tree<'g> {
 
     /// The best action. Tells the best one so far each time that the number of positions has doubled.
     pub(super) fn choose(&mut self, tell: &mut dyn FnMut(&Choice)) -> Option<Choice> {
-        let mut next = TOLD;
+        let mut next = FIRST_TOLD;
         self.grow(|tree| {
             if tree.search.nodes >= next {
                 next = tree.search.nodes * 2;
@@ -283,9 +282,9 @@ impl<'g> Tree<'g> {
         let value = match is_repetition {
             true => EVEN,
             false if self.params.at_random => self.rollout(),
-            false => chance_of(self.search.score(0, ply, -INFINITE, INFINITE)),
+            false => chance_of(self.search.score(0, ply, Window::WHOLE)),
         };
-        let is_last = ply >= self.search.budget.depth.min(DEEPEST) as i32;
+        let is_last = ply >= self.search.budget.depth.min(MAX_DEPTH) as i32;
         let after = if is_repetition || (is_last && !self.params.at_random) {
             After::Fixed(value)
         } else if is_last || self.size >= MAX_ACTIONS || self.search.is_out {
@@ -305,7 +304,7 @@ impl<'g> Tree<'g> {
     fn rollout(&mut self) -> f32 {
         let mark = self.search.world.mark();
         let (mut taken, mut value) = (Vec::new(), None);
-        while value.is_none() && taken.len() < LONGEST {
+        while value.is_none() && taken.len() < MAX_ROLLOUT {
             let moves = legal_moves(&mut self.search.world, self.search.contract);
             if self.search.has_run_out() {
                 break;
@@ -418,7 +417,7 @@ impl<'g> Tree<'g> {
         let visits = edge.sum.visits;
         if visits == 0.0 {
             let first = edge.evaluation.unwrap_or(node.here);
-            let weight = elsewhere.map_or(0.0, |it| it.visits / (it.visits + FEW));
+            let weight = elsewhere.map_or(0.0, |it| it.visits / (it.visits + PRIOR_SAMPLES));
             return first * (1.0 - weight) + weight * elsewhere.map_or(0.0, Sum::mean);
         }
         let mean = edge.sum.mean() * (1.0 - self.params.best) + self.params.best * edge.best;

@@ -33,15 +33,15 @@ pub(super) const INFINITE: i32 = 2 * WIN;
 /// The score of an action that is legal but cannot be taken.
 const UNTAKEN: i32 = -WIN - 1;
 /// Maximum depth of the quiescence search.
-const QUIESCENCE: i32 = 6;
+const MAX_QUIESCENCE: i32 = 6;
 /// Maximum number of entries of the transposition table.
-const REMEMBERED: usize = 1 << 20;
-/// In the order of actions no piece counts for more than this.
-const WORTHIEST: i32 = 10_000;
+const MAX_KNOWN: usize = 1 << 20;
+/// Maximum value of a piece in the order of actions.
+const MAX_WORTH: i32 = 10_000;
 /// The rate of a capture in the order of actions, before the values of its pieces: above that of any other action.
-const CAPTURE: i32 = 10 * WORTHIEST;
-/// Number of positions that are examined even if there is no time.
-const LEAST: u64 = 8;
+const CAPTURE: i32 = 10 * MAX_WORTH;
+/// Minimum number of positions that are examined, even if there is no time.
+const MIN_NODES: u64 = 8;
 
 pub(super) struct Search<'g> {
     pub(super) world: World,
@@ -80,16 +80,16 @@ struct Known {
     depth: i32,
     score: i32,
     bound: Bound,
-    best: Option<Move>,
+    best: Move,
 }
 
 impl Known {
-    /// The score, if it holds for a search to this depth within these bounds.
-    fn score(&self, depth: i32, alpha: i32, beta: i32) -> Option<i32> {
+    /// The score, if it holds for a search to this depth within a window.
+    fn score(&self, depth: i32, window: Window) -> Option<i32> {
         let holds = match self.bound {
             Bound::Exact => true,
-            Bound::AtLeast => self.score >= beta,
-            Bound::AtMost => self.score <= alpha,
+            Bound::AtLeast => self.score >= window.beta,
+            Bound::AtMost => self.score <= window.alpha,
         };
         (holds && self.depth >= depth && self.score.abs() < DECIDED).then_some(self.score)
     }
@@ -102,6 +102,40 @@ enum Bound {
     AtMost,
 }
 
+/// The scores that matter to a search: the root's side is sure of `alpha` elsewhere, the others can hold it to `beta`.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Window {
+    alpha: i32,
+    beta: i32,
+}
+
+impl Window {
+    /// All scores.
+    pub(super) const WHOLE: Self = Self { alpha: -INFINITE, beta: INFINITE };
+
+    /// Takes account of a score that the side to move can have.
+    fn narrow(&mut self, is_own: bool, score: i32) {
+        match is_own {
+            true => self.alpha = self.alpha.max(score),
+            false => self.beta = self.beta.min(score),
+        }
+    }
+
+    /// Whether no score is left that matters.
+    fn is_closed(self) -> bool {
+        self.alpha >= self.beta
+    }
+
+    /// What a score that was found within the window is.
+    fn bound_of(self, score: i32) -> Bound {
+        match score {
+            it if it <= self.alpha => Bound::AtMost,
+            it if it >= self.beta => Bound::AtLeast,
+            _ => Bound::Exact,
+        }
+    }
+}
+
 impl<'g> Search<'g> {
     pub(super) fn new(
         game: &'g Game,
@@ -109,6 +143,8 @@ impl<'g> Search<'g> {
         budget: Budget,
         stop: Stop,
     ) -> Self {
+        // What follows takes time, too, where a side has a last piece.
+        let started = Instant::now();
         let (contract, program) = (game.contract(), &**game.program());
         let path = game.passed(game.side());
         let (mut world, features) = (game.world().clone(), features(program, contract));
@@ -122,7 +158,7 @@ impl<'g> Search<'g> {
             knowledge,
             budget,
             stop,
-            started: Instant::now(),
+            started,
             side: game.side().and_then(|it| usize::try_from(it).ok()).unwrap_or_default(),
             turn: path.last().map_or(0, |it| it.turn),
             nodes: 0,
@@ -152,10 +188,7 @@ impl<'g> Search<'g> {
         let mut moves = self.shuffled(among, &standing, &mut chance);
         // A win in one action is seen before the budget is spent on answers to other actions.
         let glances = self.glance(&moves);
-        if let Some(win) = glances.iter().position(|it| it.is_some_and(|it| it > DECIDED)) {
-            let (score, turns) = (Score::Wins(1), 1);
-            let choice = Choice::unjudged(moves.swap_remove(win));
-            let choice = Choice { score, turns, depth: 1, nodes: self.nodes, ..choice };
+        if let Some(choice) = self.instant_win(&moves, &glances) {
             tell(&choice);
             return Some(choice);
         }
@@ -178,11 +211,10 @@ impl<'g> Search<'g> {
                 continue;
             }
             let misjudged = |(at, score): (usize, &i32)| {
-                let off = if error == 0 { 0 } else { noise(&mut chance, error) };
-                (score.saturating_add(off), Reverse(at))
+                (score.saturating_add(noise(&mut chance, error)), Reverse(at))
             };
-            let judged: Vec<_> = scores.iter().enumerate().map(misjudged).collect();
-            let Some(first) = (0..judged.len()).max_by_key(|it| judged[*it]) else { break };
+            let judged = scores.iter().enumerate().map(misjudged);
+            let Some((_, Reverse(first))) = judged.max() else { break };
             // What was not searched is better than what loses.
             let mut unsearched = moves.iter().skip(scores.len());
             if scores[first] < -DECIDED
@@ -191,14 +223,7 @@ impl<'g> Search<'g> {
                 best = Choice { action: next.clone(), line: vec![next.clone()], ..best };
                 break;
             }
-            best = Choice {
-                action: moves[first].clone(),
-                score: score_for_callers(scores[first]),
-                turns: self.turns_of(scores[first]),
-                depth,
-                nodes: self.nodes,
-                line: self.line(&moves[first], depth),
-            };
+            best = self.choice(&moves[first], scores[first], depth);
             tell(&best);
             let is_forced = moves.len() == 1 && among.is_empty() && turns.is_none();
             let is_decided = scores[first] > enough || scores[first] < -DECIDED;
@@ -211,6 +236,24 @@ impl<'g> Search<'g> {
         }
         best.nodes = self.nodes;
         Some(best)
+    }
+
+    fn choice(&mut self, action: &Move, score: i32, depth: u32) -> Choice {
+        Choice {
+            action: action.clone(),
+            score: score_for_callers(score),
+            turns: self.turns_of(score),
+            depth,
+            nodes: self.nodes,
+            line: self.line(action, depth),
+        }
+    }
+
+    /// The choice of an action that wins at once, if there is one.
+    fn instant_win(&self, moves: &[Move], glances: &[Option<i32>]) -> Option<Choice> {
+        let win = glances.iter().position(|it| it.is_some_and(|it| it > DECIDED))?;
+        let choice = Choice::unjudged(moves[win].clone());
+        Some(Choice { score: Score::Wins(1), turns: 1, depth: 1, nodes: self.nodes, ..choice })
     }
 
     /// The legal actions among these, or all if there are none: likely ones first, equally likely ones in random order.
@@ -303,7 +346,8 @@ impl<'g> Search<'g> {
         let mut best = -INFINITE;
         for mv in moves {
             let alpha = margin.map_or(-INFINITE, |it| (best - it).max(self.floor));
-            let score = self.after(mv, |it| it.score(depth - 1, 1, alpha, INFINITE));
+            let window = Window { alpha, ..Window::WHOLE };
+            let score = self.after(mv, |it| it.score(depth - 1, 1, window));
             // An interrupted score is meaningless.
             if self.is_out {
                 break;
@@ -329,47 +373,33 @@ impl<'g> Search<'g> {
     }
 
     /// The score of the position on the board, searched to a depth by alpha-beta.
-    pub(super) fn score(&mut self, depth: i32, ply: i32, mut alpha: i32, mut beta: i32) -> i32 {
+    pub(super) fn score(&mut self, depth: i32, ply: i32, mut window: Window) -> i32 {
         if self.spend() {
             return 0;
         }
         let (place, recurs) = self.recur();
-        let key = place.key;
-        let ended = winner(&mut self.world, self.contract);
-        if self.has_run_out() {
-            return 0;
-        }
-        if let Some(winner) = ended {
-            return self.ended(winner, self.taken(ply, place));
-        }
-        if recurs && is_repetition_drawn(&mut self.world, self.contract) {
-            return 0;
-        }
-        if WIN - self.taken(ply, place) <= self.floor {
-            return 0;
-        }
-        let known = if self.has_keys { self.known.get(&key) } else { None };
-        if let Some(score) = known.and_then(|it| it.score(depth, alpha, beta)) {
+        if let Some(score) = self.score_without_search(ply, place, recurs) {
             return score;
         }
-        let first = known.and_then(|it| it.best.clone());
+        let known = if self.has_keys { self.known.get(&place.key) } else { None };
+        if let Some(score) = known.and_then(|it| it.score(depth, window)) {
+            return score;
+        }
+        let first = known.map(|it| it.best.clone());
         let is_own = self.is_own(place.mover);
         let standing = self.standing();
         let here = self.value(&standing);
         let is_quiet = depth <= 0 && !is_threatened(&mut self.world, self.contract);
-        self.is_cut |= is_quiet || depth <= -QUIESCENCE;
-        if depth <= -QUIESCENCE {
+        self.is_cut |= is_quiet || depth <= -MAX_QUIESCENCE;
+        if depth <= -MAX_QUIESCENCE {
             return here;
         }
-        // Stand pat: the side to move need not capture, and may claim a draw.
-        let may_claim = self.world.any(self.contract.claim);
-        let stands = is_quiet.then_some(here).into_iter().chain(may_claim.then_some(0));
-        let stands = if is_own { stands.max() } else { stands.min() };
-        match stands {
-            Some(it) if is_own && it >= beta || !is_own && it <= alpha => return it,
-            Some(it) if is_own => alpha = alpha.max(it),
-            Some(it) => beta = beta.min(it),
-            None => (),
+        let stands = self.stand_pat(is_own, is_quiet.then_some(here));
+        if let Some(score) = stands {
+            window.narrow(is_own, score);
+            if window.is_closed() {
+                return score;
+            }
         }
         let moves = legal_moves(&mut self.world, self.contract);
         // If rows are missing, having no action means nothing.
@@ -379,48 +409,89 @@ impl<'g> Search<'g> {
         if moves.is_empty() {
             return self.stuck(self.taken(ply, place));
         }
-        let (bottom, top) = (alpha, beta);
         let moves = self.ordered(moves, &standing, first.as_ref(), is_quiet);
-        let mut best: Option<(i32, Option<Move>)> = stands.map(|it| (it, None));
         self.path.push(place);
+        let found = self.best_of(moves, depth, ply, is_own, window);
+        self.path.pop();
+        match (found, stands) {
+            (None, stands) => stands.unwrap_or(here),
+            (Some((score, _)), Some(stands)) if is_own => score.max(stands),
+            (Some((score, _)), Some(stands)) => score.min(stands),
+            (Some((score, best)), None) => {
+                if !self.is_out {
+                    let bound = window.bound_of(score);
+                    window.narrow(is_own, score);
+                    let found = Known { depth, score, bound, best };
+                    self.remember(place.key, found, window.is_closed());
+                }
+                score
+            }
+        }
+    }
+
+    /// The best of these actions for the side to move, with its score, searched to a depth; `None` if none of them can be
+    /// taken, or the search had to end before.
+    fn best_of(
+        &mut self,
+        moves: Vec<Move>,
+        depth: i32,
+        ply: i32,
+        is_own: bool,
+        mut window: Window,
+    ) -> Option<(i32, Move)> {
+        let mut best: Option<(i32, Move)> = None;
         for mv in moves {
-            let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, alpha, beta));
+            let found = self.after(&mv, |it| it.score(depth - 1, ply + 1, window));
             if self.is_out {
                 break;
             }
             let Some(score) = found else { continue };
-            let is_better =
-                best.as_ref().is_none_or(|it| if is_own { score > it.0 } else { score < it.0 });
-            if is_better {
-                best = Some((score, Some(mv)));
+            if best.as_ref().is_none_or(|it| if is_own { score > it.0 } else { score < it.0 }) {
+                best = Some((score, mv));
             }
-            match is_own {
-                true => alpha = alpha.max(score),
-                false => beta = beta.min(score),
-            }
-            if alpha >= beta {
+            window.narrow(is_own, score);
+            if window.is_closed() {
                 break;
             }
         }
-        self.path.pop();
-        let Some((score, mv)) = best else { return here };
-        if !self.is_out
-            && stands.is_none()
-            && self.has_keys
-            && (self.known.len() < REMEMBERED || self.known.contains_key(&key))
-        {
-            if let Some(mv) = mv.clone().filter(|_| alpha >= beta) {
-                let often = self.history.entry(mv).or_default();
-                *often = (*often + depth * depth).min(CAPTURE - WORTHIEST);
-            }
-            let bound = match score {
-                it if it <= bottom => Bound::AtMost,
-                it if it >= top => Bound::AtLeast,
-                _ => Bound::Exact,
-            };
-            self.known.insert(key, Known { depth, score, bound, best: mv });
+        best
+    }
+
+    /// The score of a position where no action has to be searched, since the game is over or drawn by repetition, or a win
+    /// is too far off. Meaningless if the search has to end.
+    fn score_without_search(&mut self, ply: i32, place: Place, recurs: bool) -> Option<i32> {
+        let ended = winner(&mut self.world, self.contract);
+        if self.has_run_out() {
+            return Some(0);
         }
-        score
+        let taken = self.taken(ply, place);
+        if let Some(winner) = ended {
+            return Some(self.ended(winner, taken));
+        }
+        let is_drawn = recurs && is_repetition_drawn(&mut self.world, self.contract);
+        (is_drawn || WIN - taken <= self.floor).then_some(0)
+    }
+
+    /// The score that the side to move has for certain: `here`, where it need not capture, or that of a draw which it may
+    /// claim.
+    fn stand_pat(&mut self, is_own: bool, here: Option<i32>) -> Option<i32> {
+        let may_claim = self.world.any(self.contract.claim);
+        let scores = here.into_iter().chain(may_claim.then_some(0));
+        if is_own { scores.max() } else { scores.min() }
+    }
+
+    /// Enters a position into the transposition table, if there is room, and an action that cut the search off into the
+    /// history.
+    fn remember(&mut self, key: u64, found: Known, cut_off: bool) {
+        let has_room = self.known.len() < MAX_KNOWN || self.known.contains_key(&key);
+        if !self.has_keys || !has_room {
+            return;
+        }
+        if cut_off {
+            let often = self.history.entry(found.best.clone()).or_default();
+            *often = (*often + found.depth * found.depth).min(CAPTURE - MAX_WORTH);
+        }
+        self.known.insert(key, found);
     }
 
     /// The position on the board as the path has it.
@@ -444,7 +515,7 @@ impl<'g> Search<'g> {
         self.nodes += 1;
         if self.nodes > self.budget.nodes || self.world.has_run_out() {
             self.is_out = true;
-        } else if self.nodes >= LEAST {
+        } else if self.nodes >= MIN_NODES {
             let is_late = self.budget.time.is_some_and(|it| self.started.elapsed() >= it);
             self.is_out |= is_late || self.stop.is_stopped();
         }
@@ -565,7 +636,7 @@ impl<'g> Search<'g> {
 
     /// The value of a kind of piece, for the order of actions.
     fn worth_of(&self, kind: usize) -> i32 {
-        self.knowledge.worth_of(kind).abs().min(WORTHIEST)
+        self.knowledge.worth_of(kind).abs().min(MAX_WORTH)
     }
 
     /// The principal variation after an action, from the transposition table.
@@ -578,7 +649,7 @@ impl<'g> Search<'g> {
                 break;
             }
             let key = position_key(&mut self.world);
-            let next = self.known.get(&key).and_then(|it| it.best.clone());
+            let next = self.known.get(&key).map(|it| it.best.clone());
             let Some(next) = next.filter(|it| is_legal(&mut self.world, self.contract, it)) else {
                 break;
             };

@@ -1,10 +1,11 @@
 //! Activations: which presets are active, for which sides and with which options, as text and as facts.
 //!
-//! `P[:scope][:opt=val,...]` becomes one entity with the attributes `preset`, `scope`, `order` (its place
-//! among the requests), `turns_remaining` if it ends, and for each option of the preset `P.opt`, or `P.opt.MEMBER`
-//! for each chosen member of a list. A preset's options are the inputs that read attributes of such names and
-//! whose first column is called `activation`; defaults are those of the schema.
-//! Deliberately absent: what may be combined with what (`combine`).
+//! The text `P[:scope][:opt=val,...]` becomes an entity with the attributes `preset`, `scope`, `order` (its place
+//! among the requests), `turns_remaining` if it is to end by itself, and for each option of the preset `P.opt`, or
+//! `P.opt.MEMBER` for each chosen member of a list. An input that reads an attribute of such a name declares the option, if
+//! its first column is called `activation`; defaults are those of the schema.
+//!
+//! Deliberately absent: which activations go together (`combine`).
 
 use std::fmt;
 
@@ -155,18 +156,7 @@ impl Activation {
     /// An unknown scope, option or value; or rules that do not support activations.
     pub(super) fn resolve(program: &Program, request: &Request) -> Result<Self, ActivationError> {
         let schema = &*program.schema;
-        let preset_attr = attribute(schema, request, "preset")?;
-        let preset = value(schema, preset_attr, &request.preset).map_err(|expected| {
-            let preset = request.preset.clone();
-            let missing = match schema.attribute(preset_attr).ty {
-                AttrType::Member(id) => {
-                    let domain = &schema.domain(id).name;
-                    format!("its file has no line `.domain {domain} += {{ {preset} }}`")
-                }
-                _ => format!("the attribute preset takes {expected}"),
-            };
-            ActivationError::Unsayable { preset, missing }
-        })?;
+        let (preset_attr, preset) = preset_value(schema, request)?;
         let (scope_attr, scope) = scope(schema, request)?;
         let mut activation = Self {
             preset: request.preset.clone(),
@@ -184,25 +174,7 @@ impl Activation {
         let known = known_options(program, &request.preset);
         check_options(schema, request, &known)?;
         for (name, option_facts) in known {
-            let (preset, option) = (request.preset.clone(), name.clone());
-            let (place, range) = range(program, &preset, &name).unzip();
-            let facts = match request.options.iter().find(|it| it.0 == name) {
-                Some((_, text)) => {
-                    let facts = option_facts.read(schema, text).and_then(|it| within(it, range));
-                    facts.map_err(|expected| ActivationError::Value {
-                        preset,
-                        option,
-                        value: text.clone(),
-                        expected,
-                    })?
-                }
-                None => within(option_facts.defaults(schema), range).map_err(|expected| {
-                    let value = option_facts.text(schema, |it| default(schema, it));
-                    let (place, value) = (place.unwrap_or_default(), value.unwrap_or_default());
-                    let option = format!("{option} of preset {preset}");
-                    ActivationError::Default { place, option, value, expected }
-                })?,
-            };
+            let facts = facts_of_option(program, request, &name, option_facts)?;
             let fact = |attr| facts.iter().find(|it| it.0 == attr).map(|it| it.1.clone());
             if let Some(text) = option_facts.text(schema, fact) {
                 activation.options.push((name, text));
@@ -257,8 +229,7 @@ impl Activation {
         Ok(())
     }
 
-    /// The activation as a request that leaves out what holds without being said: the same text for all requests that
-    /// mean it.
+    /// The activation as a request without its default scope and options: the same text for all requests that mean it.
     #[cfg(feature = "server")]
     pub(super) fn in_short(&self, program: &Program) -> String {
         let preset = self.preset.clone();
@@ -384,7 +355,47 @@ fn attribute(schema: &Schema, request: &Request, name: &str) -> Result<AttrId, A
     })
 }
 
-/// The requested scope, or the rules' default.
+/// The preset of a request, as a fact of an activation.
+fn preset_value(schema: &Schema, request: &Request) -> Result<(AttrId, Value), ActivationError> {
+    let attr = attribute(schema, request, "preset")?;
+    let found = value(schema, attr, &request.preset).map_err(|expected| {
+        let preset = request.preset.clone();
+        let missing = match schema.attribute(attr).ty {
+            AttrType::Member(id) => {
+                let domain = &schema.domain(id).name;
+                format!("its file has no line `.domain {domain} += {{ {preset} }}`")
+            }
+            _ => format!("the attribute preset takes {expected}"),
+        };
+        ActivationError::Unsayable { preset, missing }
+    })?;
+    Ok((attr, found))
+}
+
+/// The facts of an option: as the request says, or else the defaults.
+fn facts_of_option(
+    program: &Program,
+    request: &Request,
+    name: &str,
+    option_facts: OptionFacts,
+) -> Result<Facts, ActivationError> {
+    let schema = &*program.schema;
+    let preset = request.preset.clone();
+    let (place, range) = range(program, &preset, name).unzip();
+    let Some((option, text)) = request.options.iter().find(|it| it.0 == name) else {
+        return within(option_facts.defaults(schema), range).map_err(|expected| {
+            let value = option_facts.text(schema, |it| default(schema, it));
+            let (place, value) = (place.unwrap_or_default(), value.unwrap_or_default());
+            let option = format!("{name} of preset {preset}");
+            ActivationError::Default { place, option, value, expected }
+        });
+    };
+    let facts = option_facts.read(schema, text).and_then(|it| within(it, range));
+    let (option, value) = (option.clone(), text.clone());
+    facts.map_err(|expected| ActivationError::Value { preset, option, value, expected })
+}
+
+/// The requested scope, or the default of the rules.
 fn scope(schema: &Schema, request: &Request) -> Result<(AttrId, Value), ActivationError> {
     let attr = attribute(schema, request, "scope")?;
     let Some(name) = &request.scope else {

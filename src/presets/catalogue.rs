@@ -23,11 +23,11 @@ use super::definitions::{self, DefinitionError};
 use super::entry::{GameEntry, LayoutEntry, PartEntry, PresetEntry};
 use super::error::{CatalogueError, LoadError};
 use super::external::Externals;
-use super::metadata::FileIs;
+use super::metadata::Purpose;
 use super::programs::Composers;
 
 /// All rule files, by purpose.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     pub(super) sources: Vec<Source>,
     /// The `.meta` lines of each file.
@@ -41,8 +41,8 @@ pub struct Catalogue {
     pub(super) composers: Composers,
     /// The result of checking the presets, once they were checked.
     definitions: OnceLock<Result<(), DefinitionError>>,
-    /// Whether presets that others are incompatible with must be here, as those that others require must.
-    is_whole: bool,
+    /// Whether presets that others are incompatible with may be missing. Those that others require may not.
+    is_part: bool,
     /// Presets of other crates.
     pub(super) externals: Arc<Externals>,
     games: Vec<GameEntry>,
@@ -66,25 +66,11 @@ impl Catalogue {
     /// # Errors
     /// The first metadata that is not valid, or two files with one name.
     pub fn new(sources: Vec<Source>) -> Result<Self, CatalogueError> {
-        let mut catalogue = Self {
-            sources: Vec::new(),
-            metas: Vec::new(),
-            core: Vec::new(),
-            families: Vec::new(),
-            modules: Vec::new(),
-            composers: Composers::default(),
-            definitions: OnceLock::new(),
-            is_whole: true,
-            externals: Arc::default(),
-            games: Vec::new(),
-            layouts: Vec::new(),
-            presets: Vec::new(),
-            parts: Vec::new(),
-        };
+        let mut catalogue = Self::default();
         for source in sources {
             catalogue.put(source)?;
         }
-        catalogue.lay_out();
+        catalogue.apply_layouts();
         Ok(catalogue)
     }
 
@@ -94,8 +80,7 @@ impl Catalogue {
     /// As [`Catalogue::new`].
     #[doc(hidden)]
     pub fn part(sources: Vec<Source>) -> Result<Self, CatalogueError> {
-        let whole = Self::new(sources)?;
-        Ok(Self { is_whole: false, ..whole })
+        Ok(Self { is_part: true, ..Self::new(sources)? })
     }
 
     /// Adds a file. A file at the path of an earlier one replaces it; one that is neither a game, a layout, a preset nor a
@@ -109,57 +94,62 @@ impl Catalogue {
     /// Its metadata is not valid, or its name is taken by another file.
     pub fn add(&mut self, source: Source) -> Result<(), CatalogueError> {
         self.put(source)?;
-        self.lay_out();
+        self.apply_layouts();
         Ok(())
     }
 
-    /// Adds a file, without `lay_out`.
+    /// Adds a file, without `apply_layouts`.
     fn put(&mut self, source: Source) -> Result<(), CatalogueError> {
         let known = self.sources.iter().position(|it| it.path == source.path);
         let at = known.unwrap_or(self.sources.len());
         let metas = metas(&source);
-        let entry = FileIs::read(&source, &metas, at)?;
-        // The file of a preset may be a module, too, so that other files can include it.
-        let module = match entry {
-            FileIs::Preset(_) => metas.iter().find(|it| it.key == "module"),
-            _ => None,
-        };
-        let module = module.map(|it| it.value.clone());
-        let names = entry.keys_of_names();
-        for meta in metas.iter().filter(|it| names.contains(&it.key.as_str())) {
-            let name = match &entry {
-                FileIs::Part(part) => part.name(),
-                _ => meta.value.clone(),
-            };
-            if let Some(other) = self.path_of_other(&meta.key, &name, at) {
-                let fault = format!("{other} has the name {name} already: choose another one");
-                return Err(CatalogueError { path: source.path, line: meta.span.line, fault });
-            }
-        }
+        let purpose = Purpose::read(&source, &metas, at)?;
+        self.check_names(&purpose, &metas, &source.path, at)?;
         self.definitions = OnceLock::new();
         if known.is_some() {
             self.forget(at);
         }
-        match entry {
-            FileIs::Layout(layout) => self.layouts.push(layout),
-            FileIs::Core => self.core.push(at),
-            FileIs::Family(name) => self.families.push((name, at)),
-            FileIs::Module(name) => self.modules.push((name, at)),
-            FileIs::Game(game) => self.games.push(*game),
-            FileIs::Preset(preset) => {
-                self.modules.extend(module.map(|it| (it, at)));
+        match purpose {
+            Purpose::Layout(layout) => self.layouts.push(layout),
+            Purpose::Core => self.core.push(at),
+            Purpose::Family(name) => self.families.push((name, at)),
+            Purpose::Module(name) => self.modules.push((name, at)),
+            Purpose::Game(game) => self.games.push(*game),
+            Purpose::Preset(preset) => {
+                // It may be a module, too, so that other files can include it.
+                let module = metas.iter().find(|it| it.key == "module");
+                self.modules.extend(module.map(|it| (it.value.clone(), at)));
                 self.presets.push(preset);
             }
-            FileIs::Part(part) => self.parts.push(part),
+            Purpose::Part(part) => self.parts.push(part),
         }
-        match known {
-            Some(at) => {
-                self.sort();
-                (self.sources[at], self.metas[at]) = (source, metas);
-            }
-            None => {
-                self.sources.push(source);
-                self.metas.push(metas);
+        if known.is_some() {
+            self.sort();
+            (self.sources[at], self.metas[at]) = (source, metas);
+        } else {
+            self.sources.push(source);
+            self.metas.push(metas);
+        }
+        Ok(())
+    }
+
+    /// Checks that no other file has one of the names of the file at `at`.
+    fn check_names(
+        &self,
+        purpose: &Purpose,
+        metas: &[Meta],
+        path: &str,
+        at: usize,
+    ) -> Result<(), CatalogueError> {
+        let keys = purpose.keys_of_names();
+        for meta in metas.iter().filter(|it| keys.contains(&it.key.as_str())) {
+            let name = match purpose {
+                Purpose::Part(part) => part.name(),
+                _ => meta.value.clone(),
+            };
+            if let Some(other) = self.path_of_other(&meta.key, &name, at) {
+                let fault = format!("{other} has the name {name} already: choose another one");
+                return Err(CatalogueError { path: path.into(), line: meta.span.line, fault });
             }
         }
         Ok(())
@@ -188,7 +178,7 @@ impl Catalogue {
     }
 
     /// Gives every game that names a layout the layout's start and family, unless it has its own.
-    fn lay_out(&mut self) {
+    fn apply_layouts(&mut self) {
         for game in &mut self.games {
             let named = |it: &&LayoutEntry| Some(&it.name) == game.layout.as_ref();
             let Some(layout) = self.layouts.iter().find(named) else { continue };
@@ -251,7 +241,7 @@ impl Catalogue {
     pub fn definitions(&self) -> Result<(), DefinitionError> {
         let checked = self.definitions.get_or_init(|| {
             let faults =
-                definitions::check(&self.presets, &self.parts, &self.sources, self.is_whole);
+                definitions::check(&self.presets, &self.parts, &self.sources, self.is_part);
             if faults.is_empty() { Ok(()) } else { Err(DefinitionError { faults }) }
         });
         checked.clone()
@@ -279,7 +269,7 @@ impl Catalogue {
 
     /// The numbers of a preset's files: the main one, then its parts.
     fn numbers_of(&self, preset: &str) -> impl Iterator<Item = usize> {
-        let main = self.presets.iter().find(|it| it.preset == preset).map(|it| it.source);
+        let main = self.preset_named(preset).map(|it| it.source);
         let parts = self.parts.iter().filter(move |it| it.preset == preset);
         main.into_iter().chain(parts.map(|it| it.source))
     }
@@ -335,12 +325,22 @@ impl Catalogue {
         fitting.map_or(preferred, |it| it.name.as_str())
     }
 
+    /// The preset of that name, if there is one.
+    pub(super) fn preset_named(&self, name: &str) -> Option<&PresetEntry> {
+        self.presets.iter().find(|it| it.preset == name)
+    }
+
+    /// The layout that a game names, if there is one.
+    pub(super) fn layout_of(&self, game: &GameEntry) -> Option<&LayoutEntry> {
+        self.layouts.iter().find(|it| Some(&it.name) == game.layout.as_ref())
+    }
+
     /// The preset of that name.
     ///
     /// # Errors
     /// There is no such preset; the error has the most similar name.
     pub fn find_preset(&self, name: &str) -> Result<&PresetEntry, ActivationError> {
-        self.presets.iter().find(|it| it.preset == name).ok_or_else(|| {
+        self.preset_named(name).ok_or_else(|| {
             let names = self.presets.iter().map(|it| it.preset.as_str());
             let near = nearest(name, names).map(String::from);
             ActivationError::Preset { name: name.into(), near }
@@ -353,7 +353,7 @@ impl Catalogue {
             activations.iter().map(|it| preset_of(it.as_ref()).to_owned()).collect();
         let (mut missing, mut next): (Vec<String>, Vec<String>) = (Vec::new(), given.clone());
         while let Some(preset) = next.pop() {
-            let entry = self.presets.iter().find(|it| it.preset == preset);
+            let entry = self.preset_named(&preset);
             for required in entry.iter().flat_map(|it| &it.requires) {
                 if !given.contains(required) && !missing.contains(required) {
                     missing.insert(0, required.clone());

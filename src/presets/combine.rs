@@ -36,10 +36,9 @@ impl Catalogue {
 
     /// The place of a `.meta` line of a preset or game: in its own file, its layout's, or one that these include.
     fn meta_place(&self, name: &str, key: &str, says: &dyn Fn(&str) -> bool) -> Option<String> {
-        let preset = self.find_preset(name).ok().map(|it| it.source);
+        let preset = self.preset_named(name).map(|it| it.source);
         let game = self.find_game(name).ok();
-        let layout = game.and_then(|it| it.layout.as_ref());
-        let layout = layout.and_then(|name| self.layouts().iter().find(|it| it.name == *name));
+        let layout = game.and_then(|it| self.layout_of(it));
         let own = [preset, game.map(|it| it.source), layout.map(|it| it.source)];
         let own: Vec<usize> = own.into_iter().flatten().collect();
         let all = self.with_included(&own).unwrap_or_default();
@@ -63,7 +62,7 @@ pub(super) fn check(
                 faults.extend(clash(catalogue, first, second));
             }
         }
-        let Ok(entry) = catalogue.find_preset(&first.preset) else { continue };
+        let Some(entry) = catalogue.preset_named(&first.preset) else { continue };
         for required in &entry.requires {
             let serves =
                 |it: &Activation| it.preset == *required && scopes.overlap(&it.scope, &first.scope);
@@ -84,7 +83,7 @@ fn clash(catalogue: &Catalogue, first: &Activation, second: &Activation) -> Opti
         return Some(SetFault::Twice { first, second });
     }
     let reason = |one: &Activation, other: &Activation| {
-        let entry = catalogue.find_preset(&one.preset).ok()?;
+        let entry = catalogue.preset_named(&one.preset)?;
         let found = entry.incompatible.iter().find(|it| it.0 == other.preset);
         found.map(|it| it.1.clone())
     };

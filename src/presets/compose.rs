@@ -102,7 +102,7 @@ impl Catalogue {
         let mut files = self.core.clone();
         files.extend(self.family_files(game)?);
         if requests.iter().any(|it| it.turns.is_some()) {
-            files.extend(self.modules.iter().filter(|it| it.0 == "durations").map(|it| it.1));
+            files.extend(self.module_files("durations"));
         }
         for request in requests {
             self.add_preset(&request.preset, game, &mut files)?;
@@ -120,16 +120,15 @@ impl Catalogue {
             self.check_family(&preset.family, game, || format!("preset {}", preset.preset))?;
         }
         if let Some(name) = &game.layout {
-            let layout = self.layouts().iter().find(|it| it.name == *name);
             let missing = || LoadError::Layout { game: game.name.clone(), layout: name.clone() };
-            let layout = layout.ok_or_else(missing)?;
+            let layout = self.layout_of(game).ok_or_else(missing)?;
             self.check_family(&layout.family, game, || format!("layout {name}"))?;
             files.push(layout.source);
         }
         files.push(game.source);
         if self.shape_of(&files)? == Shape::Points {
             files.retain(|it| !self.core.contains(it) || !has_squares(&self.sources[*it]));
-            files.extend(self.modules.iter().filter(|it| it.0 == "graph").map(|it| it.1));
+            files.extend(self.module_files("graph"));
         }
         // Declared sides replace the file of the core.
         let declares_sides = |it: &usize| self.metas_of(*it, "sides").next().is_some();
@@ -139,6 +138,11 @@ impl Catalogue {
         let files = self.with_included(&files)?;
         self.check_excluded(game, &files)?;
         Ok(files)
+    }
+
+    /// The files of the module of that name.
+    fn module_files(&self, name: &str) -> impl Iterator<Item = usize> {
+        self.modules.iter().filter(move |it| it.0 == name).map(|it| it.1)
     }
 
     /// Adds the files of a preset for a game, unless they are there. Returns whether they were missing.
@@ -190,7 +194,7 @@ impl Catalogue {
         for &at in files.iter().filter(|it| !is_preset(**it)) {
             let declared = self.metas_of(at, "incompatible");
             for (preset, reason) in declared.filter_map(|it| it.value.split_once(": ")) {
-                if self.find_preset(preset).is_ok_and(|it| files.contains(&it.source)) {
+                if self.preset_named(preset).is_some_and(|it| files.contains(&it.source)) {
                     let second = self.includer_of(at, game, files).unwrap_or(&game.name);
                     let (first, second) = (preset.to_owned(), second.to_owned());
                     let reason = reason.to_owned();
@@ -269,33 +273,34 @@ impl Catalogue {
         if found.has_unread() {
             return LoadError::Rules(Box::new(found));
         }
-        let presets = requests.iter().filter_map(|it| self.find_preset(&it.preset).ok());
+        let presets = requests.iter().filter_map(|it| self.preset_named(&it.preset));
         let presets = presets.map(|it| (format!("preset {}", it.preset), it.source));
-        let layout = self.layouts().iter().find(|it| Some(&it.name) == game.layout.as_ref());
-        let layout = layout.map(|it| (format!("layout {}", it.name), it.source));
+        let layout = self.layout_of(game).map(|it| (format!("layout {}", it.name), it.source));
         let own = (format!("game {}", game.name), game.source);
         let for_all = self.core.iter().map(|it| (self.sources[*it].path.clone(), *it));
         for (what, source) in presets.chain(layout).chain([own]).chain(for_all) {
             let Source { path, text } = &self.sources[source];
             // A name that is much like one of the file's own is a slip.
             let is_slip = |it: &&str| nearest(it, declared(text)).is_some();
-            for relation in found.unknown_relations(path).filter(|it| !is_slip(it)) {
-                let declares =
-                    |file: usize| declared(&self.sources[file].text).any(|it| it == relation);
-                if self.core.iter().any(|&it| has_squares(&self.sources[it]) && declares(it)) {
-                    let (relation, game) = (relation.to_owned(), game.name.clone());
-                    return LoadError::NeedsSquares { what, relation, game };
-                }
-                let is_foreign = |family: &String| Some(family) != game.family.as_ref();
-                let foreign = |it: &&(String, usize)| is_foreign(&it.0) && declares(it.1);
-                if let Some((family, _)) = self.families.iter().find(foreign) {
-                    let (relation, family) = (relation.to_owned(), family.clone());
-                    let (game, of) = (game.name.clone(), game.family.clone());
-                    return LoadError::Foreign { what, relation, family, game, of };
-                }
+            let mut unknown = found.unknown_relations(path).filter(|it| !is_slip(it));
+            if let Some(fault) = unknown.find_map(|it| self.elsewhere(&what, it, game)) {
+                return fault;
             }
         }
         LoadError::Rules(Box::new(found))
+    }
+
+    /// What is wrong with a relation that the rules of a game do not have, if boards of squares or another family have it.
+    fn elsewhere(&self, what: &str, relation: &str, game: &GameEntry) -> Option<LoadError> {
+        let declares = |file: usize| declared(&self.sources[file].text).any(|it| it == relation);
+        let (what, relation) = (what.to_owned(), relation.to_owned());
+        let (name, of) = (game.name.clone(), game.family.clone());
+        if self.core.iter().any(|&it| has_squares(&self.sources[it]) && declares(it)) {
+            return Some(LoadError::NeedsSquares { what, relation, game: name });
+        }
+        let foreign = |it: &&(String, usize)| Some(&it.0) != of.as_ref() && declares(it.1);
+        let family = self.families.iter().find(foreign)?.0.clone();
+        Some(LoadError::Foreign { what, relation, family, game: name, of })
     }
 }
 

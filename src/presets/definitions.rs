@@ -1,5 +1,5 @@
-//! Checks of all presets of a catalogue, each and together: names, mutual exclusions,
-//! requirements, attributes. All faults are reported at once.
+//! Checks the definitions of all presets of a catalogue, each by itself and against the others: names, mutual
+//! exclusions, requirements, attributes. All faults are reported at once.
 //!
 //! Deliberately absent: what is active in a game (`combine`).
 
@@ -52,17 +52,17 @@ pub struct DefinitionError {
 
 /// All faults of the presets.
 ///
-/// A catalogue may have only some of the presets (a save has those of its game); excluded presets may then be
+/// With `is_part`, the catalogue has only some of the presets, as a save has those of its game: excluded ones may then be
 /// unknown.
 pub(super) fn check(
     presets: &[PresetEntry],
     parts: &[PartEntry],
     sources: &[Source],
-    is_whole: bool,
+    is_part: bool,
 ) -> Vec<DefinitionFault> {
     let mut faults = Vec::new();
     for preset in presets {
-        find_unknown(preset, presets, is_whole, &mut faults);
+        find_unknown(preset, presets, is_part, &mut faults);
         find_one_sided(preset, presets, &mut faults);
     }
     for part in parts {
@@ -81,11 +81,11 @@ pub(super) fn check(
 fn find_unknown(
     preset: &PresetEntry,
     presets: &[PresetEntry],
-    is_whole: bool,
+    is_part: bool,
     faults: &mut Vec<DefinitionFault>,
 ) {
     let required = preset.requires.iter().map(|it| ("requires", it));
-    let excluded = preset.incompatible.iter().filter(|_| is_whole);
+    let excluded = preset.incompatible.iter().filter(|_| !is_part);
     let excluded = excluded.map(|it| ("is incompatible with", &it.0));
     for (verb, name) in required.chain(excluded) {
         if presets.iter().all(|it| it.preset != *name) {
@@ -114,8 +114,8 @@ fn find_one_sided(
     }
 }
 
-/// Finds cycles of requirements, each told from its first preset on: not all, but one at least for each preset that some
-/// cycle begins with.
+/// Finds cycles of requirements. A cycle begins with its first preset in the order of the catalogue; for each preset that
+/// cycles begin with, at least one of them is found.
 fn find_cycles(presets: &[PresetEntry], faults: &mut Vec<DefinitionFault>) {
     let at: HashMap<&str, usize> =
         presets.iter().enumerate().map(|(at, it)| (it.preset.as_str(), at)).collect();

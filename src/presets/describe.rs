@@ -3,11 +3,13 @@
 //!
 //! Deliberately absent: its effect in a game, and everything that needs plans.
 
+use std::collections::HashSet;
+
 use super::activation::{OptionEntry, Request, scope_names};
 use super::catalogue::Catalogue;
 use super::entry::PresetEntry;
 use super::error::LoadError;
-use crate::rules::{Event, Input, Program, Role, compile};
+use crate::rules::{Event, Input, Program, Reaction, Relation, Role, compile};
 
 /// The details of a preset.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,35 +47,38 @@ impl Catalogue {
             let name = name.strip_prefix(&preset.preset).and_then(|it| it.strip_prefix('.'));
             name.is_some_and(|it| options.iter().any(|known| known.name == it))
         };
-        let mut attributes = Vec::new();
-        for relation in program.relations.iter().filter(|it| own(it.span.source)) {
-            let Role::Input(input) = relation.role else { continue };
+        let attribute = |relation: &Relation| {
+            let Role::Input(input) = relation.role else { return None };
             let name = &program.schema.attribute(input.attr()).name;
             let is_list = matches!(input, Input::List(..));
-            let is_hidden = program.is_before(input.attr());
-            if !is_list && !is_hidden && !is_option(name) && !attributes.contains(name) {
-                attributes.push(name.clone());
-            }
-        }
-        let mut adds_to = Vec::new();
-        for rule in program.rules.iter().filter(|it| own(it.span.source)) {
-            let relation = program.relation(rule.head);
-            if !own(relation.span.source) && !adds_to.contains(&relation.name) {
-                adds_to.push(relation.name.clone());
-            }
-        }
-        let mut reacts_to = Vec::new();
-        for reaction in program.reactions.iter().filter(|it| own(it.span.source)) {
+            let is_hidden = is_list || program.is_before(input.attr()) || is_option(name);
+            (!is_hidden).then(|| name.clone())
+        };
+        let event = |reaction: &Reaction| {
             let event = match reaction.event {
                 Event::Any => "any action",
                 other => program.event_name(other),
             };
-            let text = format!("{event} in {}", program.stage(reaction.stage).name);
-            if !reacts_to.contains(&text) {
-                reacts_to.push(text);
-            }
+            format!("{event} in {}", program.stage(reaction.stage).name)
+        };
+        let relations = program.relations.iter().filter(|it| own(it.span.source));
+        let attributes = each_once(relations.filter_map(attribute));
+        let rules = program.rules.iter().filter(|it| own(it.span.source));
+        let heads = rules.map(|it| program.relation(it.head));
+        let others = heads.filter(|it| !own(it.span.source));
+        let reactions = program.reactions.iter().filter(|it| own(it.span.source));
+        Particulars {
+            scopes: scope_names(program),
+            attributes,
+            adds_to: each_once(others.map(|it| it.name.clone())),
+            reacts_to: each_once(reactions.map(event)),
+            options,
         }
-        let scopes = scope_names(program);
-        Particulars { options, scopes, attributes, adds_to, reacts_to }
     }
+}
+
+/// The texts in order, without repetitions.
+fn each_once(texts: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = HashSet::new();
+    texts.filter(|it| seen.insert(it.clone())).collect()
 }

@@ -198,15 +198,15 @@ impl DiagramParts<'_> {
         };
         let rank = |rank: usize| -> String {
             let row: String = (0..self.files).map(|file| cell(file, rank)).collect();
-            merged(&row)
+            fen_row(&row)
         };
         let rows: Vec<String> = (0..self.ranks).rev().map(rank).collect();
         self.rules.start(Some(&format!("{}{}", rows.join("/"), self.rest))).ok()
     }
 }
 
-/// A row of a FEN with its empty squares counted: `11p1` is `2p1`.
-pub(crate) fn merged(row: &str) -> String {
+/// A row of a FEN from its squares, of which empty ones are each a `1`: `11p1` becomes `2p1`.
+pub(crate) fn fen_row(row: &str) -> String {
     let letters: Vec<char> = row.chars().collect();
     let runs = letters.chunk_by(|a, b| a == b);
     let text = |run: &[char]| match run {

@@ -4,6 +4,7 @@
 
 #![warn(missing_docs)]
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -219,20 +220,13 @@ impl Point {
     }
 }
 
-/// A registered preset.
-#[derive(Debug, Clone)]
-pub(super) struct External {
-    pub(super) id: String,
-    pub(super) preset: Arc<dyn Preset>,
-}
-
-/// All registered presets.
+/// All registered presets, by name.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Externals(pub(super) Vec<External>);
+pub(super) struct Externals(pub(super) BTreeMap<String, Arc<dyn Preset>>);
 
 impl Externals {
     pub(super) fn has(&self, id: &str) -> bool {
-        self.0.iter().any(|it| it.id == id)
+        self.0.contains_key(id)
     }
 
     /// Checks that the presets whose code a program calls are registered.
@@ -256,9 +250,8 @@ impl Externals {
 }
 
 impl Calls for Externals {
-    fn call(&self, preset: &str, name: &str, now: &mut Moment<'_>) -> bool {
-        let Some(external) = self.0.iter().find(|it| it.id == preset) else { return false };
-        let (id, preset) = (&external.id, &external.preset);
+    fn call(&self, id: &str, name: &str, now: &mut Moment<'_>) -> bool {
+        let Some(preset) = self.0.get(id) else { return false };
         match name {
             "on_activate" => preset.on_activate(now),
             "on_deactivate" => preset.on_deactivate(now),

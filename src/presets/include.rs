@@ -59,7 +59,7 @@ impl Catalogue {
     /// The presets that a preset, or a file that it includes, declares to go with: `.meta compatible
     /// "PRESET"`.
     pub fn compatible(&self, preset: &str) -> Vec<String> {
-        let Some(entry) = self.presets().iter().find(|it| it.preset == preset) else {
+        let Some(entry) = self.preset_named(preset) else {
             return Vec::new();
         };
         let files = self.with_included(&[entry.source]).unwrap_or_default();

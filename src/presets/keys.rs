@@ -7,67 +7,25 @@ use crate::rules::{Meta, Source, metas};
 
 use super::activation::read_range;
 
-/// The known keys, by subject.
-const KEYS: &[&str] = &[
+/// The known keys, a line for each subject.
+const KEYS: [&str; 6] = [
     // The kind of a file, and its relations to others.
-    "family",
-    "forget",
-    "game",
-    "include",
-    "layout",
-    "module",
-    "names",
-    "part",
-    "preset",
+    "family forget game include layout module names part preset",
     // Games and layouts.
-    "alias",
-    "board",
-    "entities",
-    "fact",
-    "feature",
-    "number",
-    "oracle",
-    "pattern",
-    "place",
-    "shuffled",
-    "sides",
-    "start",
-    "title",
-    "use",
+    "alias board entities fact feature number oracle pattern place shuffled sides start title use",
     // Presets.
-    "also",
-    "compatible",
-    "description",
-    "differs",
-    "example",
-    "incompatible",
-    "legality",
-    "name",
-    "option",
-    "range",
-    "requires",
+    "also compatible description differs example incompatible legality name option range requires",
     // Notation of positions and moves.
-    "fault",
-    "fen",
-    "san",
+    "fault fen san",
     // Drawing.
-    "aura",
-    "divide",
-    "drawing",
-    "ground",
-    "image",
-    "mark",
-    "piece",
-    "trait",
-    "vital",
-    "zone",
+    "aura divide drawing ground image mark piece trait vital zone",
     // Other programs: clients, vectors, older saves.
-    "client_letters",
-    "client_piece",
-    "history",
-    "refusal",
-    "request",
+    "client_letters client_piece history refusal request",
 ];
+
+fn keys() -> impl Iterator<Item = &'static str> {
+    KEYS.iter().flat_map(|it| it.split(' '))
+}
 
 /// Messages about the `.meta` lines of a file that mean nothing, or nothing there, with what may have been meant.
 pub fn unknown_keys(source: &Source) -> Vec<String> {
@@ -80,8 +38,8 @@ pub fn unknown_keys(source: &Source) -> Vec<String> {
 /// Why a line means nothing; `has_start`: in a file that may have a start, a game's or a layout's.
 fn fault(meta: &Meta, has_start: bool) -> Option<String> {
     let Meta { key, value, .. } = meta;
-    if !KEYS.contains(&key.as_str()) {
-        let meant = nearest(key, KEYS.iter().copied());
+    if !keys().any(|it| it == key) {
+        let meant = nearest(key, keys());
         let meant = meant.map(|it| format!("; did you mean `.meta {it}`?")).unwrap_or_default();
         return Some(format!("`.meta {key}` means nothing to Rulemate{meant}"));
     }
@@ -90,16 +48,13 @@ fn fault(meta: &Meta, has_start: bool) -> Option<String> {
                    `.meta game \"NAME\"`";
         return Some(why.to_owned());
     }
-    if key == "legality" && value != "rules" {
-        let why = "declares nothing: it is \"rules\" or absent";
-        return Some(format!("`.meta legality {value:?}` {why}"));
-    }
-    if key == "range" && read_range(value).is_none() {
-        let why = "declares nothing: expected \"OPTION: LEAST..MOST\"";
-        return Some(format!("`.meta range {value:?}` {why}"));
-    }
-    let why = form_fault(key, value)?;
-    Some(format!("`.meta {key} \"{value}\"` declares nothing: {why}"))
+    let why = match key.as_str() {
+        "incompatible" if !value.contains(": ") => "expected \"PRESET: REASON\"".to_owned(),
+        "legality" if value != "rules" => "it is \"rules\" or absent".to_owned(),
+        "range" if read_range(value).is_none() => "expected \"OPTION: LEAST..MOST\"".to_owned(),
+        _ => form_fault(key, value)?,
+    };
+    Some(format!("`.meta {key} {value:?}` declares nothing: {why}"))
 }
 
 #[cfg(test)]
@@ -120,7 +75,7 @@ mod tests {
         let page = include_str!("../../docs/rules.md");
         let (_, table) = page.split_once("\n### All `.meta` lines\n").expect("the table");
         let (table, _) = table.split_once("\n## ").expect("a section after it");
-        for key in KEYS {
+        for key in keys() {
             let named = [format!("`{key}`"), format!("`{key} \"")];
             assert!(
                 named.iter().any(|it| table.contains(it)),
@@ -178,6 +133,7 @@ mod tests {
                 "`.meta range \"hp: 1-9\"` declares nothing: expected \"OPTION: LEAST..MOST\"",
             ),
             ("range \"hp: 9..1\"", "declares nothing"),
+            ("incompatible \"duck\"", "declares nothing: expected \"PRESET: REASON\""),
             ("fault \"peice no_piece\"", "did you mean piece?"),
             ("fault \"over\"", "something is expected after over"),
         ] {
@@ -188,6 +144,7 @@ mod tests {
             "fen \"counters +given\"",
             "san \"hold held_open\"",
             "range \"hp: 1..9\"",
+            "incompatible \"duck: it floats\"",
         ] {
             assert_eq!(told(fine), "", "{fine}");
         }

@@ -1,6 +1,6 @@
-//! The purpose of a rule file, as its `.meta` lines declare it.
+//! Reads from the `.meta` lines of a rule file what the file is: core, module, game, layout, preset, or part of one.
 //!
-//! `docs/rules.md` lists the keys. Those that do not say what a file is or where it starts are read elsewhere.
+//! `docs/rules.md` lists the keys. Those that say neither what a file is nor where its game starts are read elsewhere.
 
 use crate::rules::{Meta, Source};
 
@@ -9,7 +9,7 @@ use super::error::CatalogueError;
 use super::numbered::Numbered;
 
 /// The purpose of a file.
-pub(super) enum FileIs {
+pub(super) enum Purpose {
     Core,
     /// Part of that family.
     Family(String),
@@ -20,10 +20,10 @@ pub(super) enum FileIs {
     Part(PartEntry),
 }
 
-impl FileIs {
+impl Purpose {
     pub(super) fn read(source: &Source, metas: &[Meta], at: usize) -> Result<Self, CatalogueError> {
         let file = Metadata { source, metas };
-        file.check_sizes()?;
+        file.check_dimensions()?;
         if let Some(part) = file.one("part")? {
             return file.part(part, at).map(Self::Part);
         }
@@ -44,7 +44,7 @@ impl FileIs {
         if let Some(layout) = file.one("layout")? {
             return file.layout(layout, at).map(Self::Layout);
         }
-        Ok(match (module, file.family()?) {
+        Ok(match (module, file.optional("family")?) {
             (Some(module), _) => Self::Module(module.value.clone()),
             (None, Some(family)) => Self::Family(family),
             (None, None) => Self::Core,
@@ -89,21 +89,21 @@ impl<'a> Metadata<'a> {
         }
     }
 
-    fn text(&self, key: &'static str) -> Result<String, CatalogueError> {
-        Ok(self.one(key)?.map(|it| it.value.clone()).unwrap_or_default())
+    fn optional(&self, key: &'static str) -> Result<Option<String>, CatalogueError> {
+        Ok(self.one(key)?.map(|it| it.value.clone()))
     }
 
-    fn family(&self) -> Result<Option<String>, CatalogueError> {
-        Ok(self.one("family")?.map(|it| it.value.clone()))
+    fn text(&self, key: &'static str) -> Result<String, CatalogueError> {
+        Ok(self.optional(key)?.unwrap_or_default())
     }
 
     fn texts(&self, key: &'static str) -> Vec<String> {
         self.all(key).map(|it| it.value.clone()).collect()
     }
 
-    /// Checks that a file says each of these once at most, and none if it is only added to games. If several files of a
-    /// program say one, the last counts.
-    fn check_sizes(&self) -> Result<(), CatalogueError> {
+    /// Checks that a file declares the board, the room for entities and the sides once at most, and not at all if it is
+    /// only added to games. If several files of a program declare one of them, the last counts.
+    fn check_dimensions(&self) -> Result<(), CatalogueError> {
         let is_any = |keys: &[&str]| self.metas.iter().any(|it| keys.contains(&it.key.as_str()));
         let is_added = is_any(&["module", "part", "preset"]) && !is_any(&["game", "layout"]);
         ["board", "entities", "sides"].into_iter().try_for_each(|it| match self.one(it)? {
@@ -120,7 +120,7 @@ impl<'a> Metadata<'a> {
             preset: preset.value.clone(),
             name: self.one("name")?.unwrap_or(preset).value.clone(),
             description: self.text("description")?,
-            family: self.family()?,
+            family: self.optional("family")?,
             requires: self.texts("requires"),
             includes: self.texts("include"),
             incompatible: self.incompatible()?,
@@ -135,13 +135,13 @@ impl<'a> Metadata<'a> {
             name: layout.value.clone(),
             title: self.one("title")?.unwrap_or(layout).value.clone(),
             start: start.value.clone(),
-            family: self.family()?,
+            family: self.optional("family")?,
             source: at,
         })
     }
 
     fn part(&self, part: &Meta, at: usize) -> Result<PartEntry, CatalogueError> {
-        let Some(family) = self.family()? else {
+        let Some(family) = self.optional("family")? else {
             let fault = "a part of a preset says for which games: `.meta family \"NAME\"`";
             return Err(self.fault(part, fault));
         };
@@ -169,32 +169,17 @@ impl<'a> Metadata<'a> {
                 "the game has no start: write `.meta start \"FEN\"`, or `.meta layout \"NAME\"`";
             return Err(self.fault(game, fault));
         }
-        let family = self.family()?;
+        let family = self.optional("family")?;
         let numbered = self.numbered()?;
-        let mut own_start = start.map(|it| it.value.clone());
-        if let Some(it) = &numbered {
-            let line = start.or(self.one("number")?).unwrap_or(game);
-            let first = it.start(it.default).map_err(|it| self.fault(line, it))?;
-            if own_start.is_some_and(|it| it != first) {
-                let what =
-                    format!("number {} is {first}: begin there, or leave `start` out", it.default);
-                return Err(self.fault(line, what));
-            }
-            own_start = Some(first);
-        }
-        let mut facts = Vec::new();
-        for meta in self.all("fact") {
-            let (name, value) = meta
-                .value
-                .split_once('=')
-                .ok_or_else(|| self.fault(meta, "expected ATTRIBUTE=VALUE"))?;
-            facts.push((name.to_string(), value.to_string()));
-        }
+        let own_start = match &numbered {
+            Some(it) => Some(self.numbered_start(it, game)?),
+            None => start.map(|it| it.value.clone()),
+        };
         Ok(GameEntry {
             name: game.value.clone(),
             title: self.one("title")?.unwrap_or(game).value.clone(),
-            description: match self.one("description")? {
-                Some(it) => it.value.clone(),
+            description: match self.optional("description")? {
+                Some(it) => it,
                 None => head(&self.source.text, &game.value),
             },
             aliases: self.texts("alias"),
@@ -205,13 +190,36 @@ impl<'a> Metadata<'a> {
             own_family: family.is_some(),
             family,
             uses: self.texts("use"),
-            facts,
+            facts: self.facts()?,
             numbered,
             client_letters: self.text("client_letters")?,
             client_pieces: self.texts("client_piece"),
-            shuffled: self.one("shuffled")?.map(|it| it.value.clone()),
+            shuffled: self.optional("shuffled")?,
             source: at,
         })
+    }
+
+    /// The facts that a game states, as `(attribute, value)`.
+    fn facts(&self) -> Result<Vec<(String, String)>, CatalogueError> {
+        let pair = |meta: &Meta| {
+            let pair = meta.value.split_once('=');
+            let (name, value) = pair.ok_or_else(|| self.fault(meta, "expected ATTRIBUTE=VALUE"))?;
+            Ok((name.to_string(), value.to_string()))
+        };
+        self.all("fact").map(pair).collect()
+    }
+
+    /// The default of numbered start positions, which is also what `.meta start` says if it is there.
+    fn numbered_start(&self, numbered: &Numbered, game: &Meta) -> Result<String, CatalogueError> {
+        let start = self.one("start")?;
+        let line = start.or(self.one("number")?).unwrap_or(game);
+        let first = numbered.start(numbered.default).map_err(|it| self.fault(line, it))?;
+        if start.is_some_and(|it| it.value != first) {
+            let number = numbered.default;
+            let what = format!("number {number} is {first}: begin there, or leave `start` out");
+            return Err(self.fault(line, what));
+        }
+        Ok(first)
     }
 
     fn numbered(&self) -> Result<Option<Numbered>, CatalogueError> {

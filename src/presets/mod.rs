@@ -1,8 +1,8 @@
 //! Named games and stackable presets, as rule files declare them.
 //!
-//! [`Catalogue`] lists them, from the `.meta` lines of rule files alone; [`Ruleset`] is one
-//! game with its presets, compiled and ready to start. Every name of a game or a preset is data
-//! from `rules/`: neither this layer nor those below it know any.
+//! [`Catalogue`] lists them by reading only the `.meta` lines of rule files; [`Ruleset`] is one
+//! game with its presets, compiled and ready to start. Names of games and presets are data
+//! from `rules/`: neither this layer nor those below it have any in their code.
 
 mod activation;
 mod catalogue;
@@ -28,7 +28,6 @@ mod ruleset;
 pub mod save;
 mod scopes;
 mod sides;
-mod state;
 mod switch;
 mod templates;
 mod unsaid;
@@ -41,7 +40,7 @@ pub use definitions::{DefinitionError, DefinitionFault};
 pub use describe::Particulars;
 pub use diagram::Diagram;
 #[cfg(feature = "bin")]
-pub(crate) use diagram::merged;
+pub(crate) use diagram::fen_row;
 pub use entry::{GameEntry, LayoutEntry, PresetEntry};
 pub use error::{AddError, CatalogueError, LoadError, SetError, SetFault};
 pub use external::{Opinion, Point, Preset};
@@ -58,7 +57,6 @@ pub use past::{Past, switch_place};
 pub(crate) use past::{past_of, switched};
 pub use ruleset::{Ruleset, StartError};
 pub use sides::SIDES;
-pub use state::{StateBag, StateError};
 
 pub use crate::derive::Moment;
 pub use crate::facts::is_printable;

@@ -172,16 +172,7 @@ impl Modifier {
         let kind = kind.map(|it| template.filled("kind", &[("kind", it)]));
         let mut body: Vec<String> = kind.iter().cloned().collect();
         if let Target::Squares { squares } = &hook.target {
-            let name = self.squares_name(squares);
-            let places = [("squares", name.as_str()), ("id", id)];
-            let declared = template.filled("squares", &places);
-            if !out.contains(&declared) {
-                let _ = writeln!(out, "{declared}");
-                for square in squares {
-                    let places = [("squares", name.as_str()), ("square", self.name(square)?)];
-                    let _ = writeln!(out, "{}", template.filled("square", &places));
-                }
-            }
+            self.declare_squares(squares, out)?;
         }
         let claim = |relation: &str| {
             let asks = joined(kind.as_slice());
@@ -214,6 +205,22 @@ impl Modifier {
             let asks = joined(&all);
             let places = [("event", &*event), ("id", id), ("asks", &asks), ("effect", &effect)];
             let _ = writeln!(out, "{}", template.filled("reaction", &places));
+        }
+        Ok(())
+    }
+
+    /// Declares the relation that holds a list of squares, unless an earlier hook has the same list.
+    fn declare_squares(&self, squares: &[String], out: &mut String) -> Result<(), ModifierError> {
+        let (name, template) = (self.squares_name(squares), template());
+        let places = [("squares", name.as_str()), ("id", self.id.as_str())];
+        let declared = template.filled("squares", &places);
+        if out.contains(&declared) {
+            return Ok(());
+        }
+        let _ = writeln!(out, "{declared}");
+        for square in squares {
+            let places = [("squares", name.as_str()), ("square", self.name(square)?)];
+            let _ = writeln!(out, "{}", template.filled("square", &places));
         }
         Ok(())
     }

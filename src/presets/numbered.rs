@@ -43,7 +43,7 @@ pub enum PlaceError {
     #[error("the choices make more than {max} start positions", max = u32::MAX)]
     Count,
     #[error(
-        "number {number} puts two pieces on one file, or one beside the rank, which has a file for each letter"
+        "number {number} puts two pieces on one file, or a piece on a file that the rank lacks: it has one for each letter"
     )]
     Clash { number: u32 },
     #[error("there are start positions 0 to {last}, not {number}")]
@@ -76,7 +76,7 @@ impl Numbered {
     /// The letters of the back rank with that number.
     ///
     /// # Errors
-    /// The number is too large, or the lines put two pieces on one file.
+    /// The number is too large, or the lines put two pieces on one file, or a piece beside the rank.
     pub fn rank(&self, number: u32) -> Result<String, PlaceError> {
         if number >= self.count() {
             return Err(PlaceError::Range { number, last: self.count().saturating_sub(1) });

@@ -44,7 +44,7 @@ impl OptionFacts {
         (0..).zip((first..first + count).map(AttrId))
     }
 
-    /// The facts of an option's text, or a description of what it should be.
+    /// The facts that an option's text stands for, or a description of what the text should be.
     pub(super) fn read(self, schema: &Schema, text: &str) -> Result<Facts, String> {
         let (first, domain) = match self {
             Self::One(attr) => return value(schema, attr, text).map(|it| vec![(attr, it)]),
@@ -68,7 +68,7 @@ impl OptionFacts {
         self.attrs(schema).filter_map(|(_, it)| Some((it, default(schema, it)?))).collect()
     }
 
-    /// Facts as an option's text, `None` if there are none.
+    /// The text of an option that has these facts; `None` if there are none.
     pub(super) fn text(
         self,
         schema: &Schema,
@@ -91,6 +91,7 @@ impl OptionFacts {
     }
 }
 
+/// The default value of an attribute, if it has one.
 pub(super) fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
     let attribute = schema.attribute(attr);
     let raw = attribute.default?;
@@ -102,7 +103,7 @@ pub(super) fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
     })
 }
 
-/// A value of an attribute from its text, or a description of what it should be.
+/// The value of an attribute that a text stands for, or a description of what the text should be.
 pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, String> {
     match schema.attribute(attr).ty {
         AttrType::Int => text.parse().map(Value::Int).map_err(|_| "an integer".to_string()),

@@ -9,7 +9,7 @@ use crate::rules::{Source, metas};
 
 use super::catalogue::Catalogue;
 use super::error::CatalogueError;
-use super::external::{External, FOLDER, Preset};
+use super::external::{FOLDER, Preset};
 
 impl Catalogue {
     /// Adds a preset of another crate. It passes the same checks as rule files.
@@ -34,7 +34,7 @@ impl Catalogue {
             return Err(CatalogueError { path: source.path, line: 1, fault });
         }
         self.add(source)?;
-        Arc::make_mut(&mut self.externals).0.push(External { id, preset: Arc::new(preset) });
+        Arc::make_mut(&mut self.externals).0.insert(id, Arc::new(preset));
         Ok(())
     }
 

@@ -1,10 +1,11 @@
 //! Changes of presets in the middle of a game, each all or nothing.
 //!
-//! Presets that are switched off are notified first, in the order of their activation, and reactions take
-//! back what they stated, except of sides that the preset goes on to apply to; then the facts move to the program
-//! that the new set needs; then those that are switched on are notified, in the order of the requests. Everything
-//! happens on a copy of the game's world.
-//! Deliberately absent: when activations end by themselves, which rules decide.
+//! First, each preset that is switched off is notified, in the order of activation, and reactions take back what it has
+//! stated, except about sides that it still applies to. Then the facts move to the program that the new set needs. Last,
+//! those that are switched on are notified, in the order of the requests. Everything happens on a copy of the game's world.
+//!
+//! Deliberately absent: when activations end by themselves, which rules decide. The program then stays as it is until the
+//! next change.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use super::entry::GameEntry;
 use super::error::{LoadError, SetError, SetFault};
 use super::ruleset::{Ruleset, announce};
 
-/// The event that an activation goes on with other options.
+/// The event that is raised when an activation goes on with other options.
 const ALTERED: &str = "altered";
 
 impl Catalogue {
@@ -144,10 +145,13 @@ impl Catalogue {
 /// What there is of a requested activation before it is stated under the new rules.
 enum Known {
     Nothing,
-    /// An entity that has it, since its preset goes on with another scope.
+    /// An entity that states it already, since its preset goes on with another scope.
     Heir(EntityId),
-    /// The activation as it was, with its entity.
-    Same(EntityId, Activation),
+    /// The activation itself, and whether it had other options.
+    Same {
+        entity: EntityId,
+        is_altered: bool,
+    },
 }
 
 /// States an activation, and announces it, or that it has other options.
@@ -158,9 +162,8 @@ fn begin(
     number: usize,
 ) -> Result<(), SetFault> {
     let entity = match known {
-        Known::Same(entity, before) => {
-            let differs = before.options != activation.options;
-            return restate(world, activation, entity, number, differs);
+        Known::Same { entity, is_altered } => {
+            return restate(world, activation, entity, number, is_altered);
         }
         Known::Heir(entity) => {
             activation.restate(world, entity, number)?;
@@ -180,9 +183,9 @@ fn restate(
     activation: &Activation,
     entity: EntityId,
     number: usize,
-    differs: bool,
+    is_altered: bool,
 ) -> Result<(), SetFault> {
-    let altered = world.program().event_named(ALTERED).filter(|_| differs);
+    let altered = world.program().event_named(ALTERED).filter(|_| is_altered);
     let Some(altered) = altered else { return Ok(activation.restate(world, entity, number)?) };
     let mut stated = Ok(());
     let mut state = |world: &mut World| stated = activation.restate(world, entity, number);
@@ -201,9 +204,11 @@ fn drop_others(
     let same = |a: &Activation, b: &Activation| a.preset == b.preset && a.scope == b.scope;
     let mut known = Vec::new();
     for (request, activation) in requests.iter().zip(wanted) {
-        let kept = active.iter().find(|it| same(&it.1, activation)).cloned();
-        known.push(match kept {
-            Some((entity, before)) => Known::Same(entity, before),
+        known.push(match active.iter().find(|it| same(&it.1, activation)) {
+            Some((entity, before)) => {
+                let is_altered = before.options != activation.options;
+                Known::Same { entity: *entity, is_altered }
+            }
             None if active.iter().any(|it| it.1.preset == activation.preset) => {
                 heir(world, request, known.len() + 1)?
             }
@@ -220,7 +225,7 @@ fn drop_others(
     Ok(known)
 }
 
-/// States an activation while another one of its preset has yet to end: that one then leaves what both apply to as it is.
+/// States an activation before another one of its preset ends, so that the facts about sides that both apply to stay.
 fn heir(world: &mut World, request: &Request, number: usize) -> Result<Known, SetFault> {
     let program = Arc::clone(world.program());
     // The changes of presets in older saves were made without that.

@@ -1,10 +1,12 @@
 //! Facts of a position that its FEN does not state.
 //!
 //! A FEN states what its usual fields and those that the rules declare can express. All other state (how tired
-//! a piece is, which shield is gone) is lost, and then other actions may be legal. So a note says so where a
-//! FEN is shown or exported. The difference is found by setting the game up again from its FEN and comparing,
-//! so presets need not declare anything. Deliberately absent: what every FEN leaves out, the history (how
-//! often a position has occurred, what files declare as history) and how a game was ended.
+//! a piece is, which shield is gone) is lost, and other actions may be legal without it, so a note says so where a
+//! FEN is shown or exported. To find what is lost, the game is set up again from its FEN and compared: presets need not
+//! declare anything.
+//!
+//! Deliberately absent: what every FEN leaves out, which is the history (how often a position has occurred, and what files
+//! declare as history) and how a game was ended.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -62,8 +64,7 @@ impl Ruleset {
             rows
         };
         let differs = |it: &AttrId| stated(game, *it) != stated(again, *it);
-        let differing =
-            self.program().schema.attribute_ids().filter(|it| !ignored.contains(it) && differs(it));
+        let differing = schema.attribute_ids().filter(|it| !ignored.contains(it) && differs(it));
         let names = differing.map(|it| schema.attribute(it).name.clone());
         names.filter(|it| !unsaid.contains(it)).collect()
     }
@@ -72,15 +73,15 @@ impl Ruleset {
     pub fn unsaid_note(&self, game: &mut Game) -> Option<String> {
         let mut unsaid = self.unsaid(game);
         let place = &self.program().schema.attribute(self.contract().at.attr).name;
-        let all = unsaid.len();
+        let shares_squares = unsaid.contains(place);
         unsaid.retain(|it| it != place);
         let names = unsaid.join(", ");
         let others = "pieces that share a square with another";
-        let (what, so) = match (all > unsaid.len(), unsaid.is_empty()) {
-            (false, true) => return None,
+        let (what, so) = match (names.is_empty(), shares_squares) {
+            (true, false) => return None,
             (false, false) => (names, "has them as at the start"),
             (true, true) => (others.to_owned(), "lacks them"),
-            (true, false) => {
+            (false, true) => {
                 let what = format!("{names}, and {others}");
                 (what, "lacks these, and has the rest as at the start")
             }
@@ -148,6 +149,7 @@ impl Ruleset {
         let order = schema.attribute_named("order");
         attrs.iter().any(|&attr| {
             let default = schema.attribute(attr).default;
+            // Facts of members of a domain, such as squares.
             if let Some(domain) = schema.owners(attr) {
                 let mut members = (0..domain.size() as u32).map(EntityId);
                 return members.any(|it| facts.get_raw(it, attr) != default);

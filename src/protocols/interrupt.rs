@@ -10,8 +10,6 @@ use crate::opponent::Stop;
 /// Ends the search for the answer to a line. Copies end the same search.
 #[derive(Debug, Clone, Default)]
 pub struct Interrupt {
-    /// Whether a reader of the lines has it: otherwise no line ends the search.
-    has_reader: bool,
     stop: Stop,
     abandoned: Arc<AtomicBool>,
     clock: Arc<Mutex<Clock>>,
@@ -52,16 +50,6 @@ impl Interrupt {
             Ending::AnswerNow => (),
         }
         self.stop.stop();
-    }
-
-    /// The same interrupt, which a reader of the lines has.
-    pub(super) fn of_reader(self) -> Self {
-        Self { has_reader: true, ..self }
-    }
-
-    /// Whether a reader of the lines has it.
-    pub(super) fn has_reader(&self) -> bool {
-        self.has_reader
     }
 
     /// Whether no answer is wanted any more.

@@ -4,7 +4,7 @@
 //! that tests drive whole conversations; the only files that it reads are rule files that a client names (UCI's
 //! `VariantPath`). The adapters share the game being played (`table`) and the letters in which clients write its pieces
 //! (`dialect`). The opponent (`opponent`) searches within the clock and the other limits that the client gives, and within
-//! the budget of its level. Whoever reads the client's lines can end the search (`interrupt`).
+//! the budget of its level. The reader of the client's lines can end the search (`interrupt`).
 
 mod dialect;
 mod interrupt;

@@ -1,6 +1,6 @@
-//! The game that a client plays: the chosen variant, the position, and the requests of a client.
+//! The game that a client plays: the chosen variant and the position, and what both protocols do with them.
 //!
-//! Both protocols pass texts in the client's letters; the layers below have ours.
+//! Texts of both protocols are in the client's letters, those of the layers below in ours.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -22,7 +22,7 @@ const COUNTED_ACTIONS: usize = 40_000;
 const COUNTED_REQUESTS: u64 = 8;
 
 /// The time of a search that was ended before it began.
-pub(super) const AT_STOP: Duration = Duration::from_millis(200);
+const AT_STOP: Duration = Duration::from_millis(200);
 
 /// Maximum number of seconds for which a game is learned.
 pub(super) const LONGEST_LESSONS: u64 = 3_600;
@@ -77,6 +77,15 @@ pub struct Thought {
     pub line: Vec<String>,
     /// The action that is expected of the other side next, unless the turn goes on.
     pub reply: Option<String>,
+}
+
+impl Thought {
+    /// An action that was not judged: there was no time for a single look at the actions, or what was chosen cannot be
+    /// played, although the rules call it legal.
+    fn of_action(text: String) -> Self {
+        let (score, line) = (Score::Hundredths(0), vec![text.clone()]);
+        Self { text, score, turns: 0, depth: 0, nodes: 0, line, reply: None }
+    }
 }
 
 /// Why a move failed. The text of the move is put before the reason, unless the reason begins with it.
@@ -160,6 +169,18 @@ impl EngineGame {
     pub fn size(&self) -> (u8, u8) {
         let board = self.rules.contract().board;
         (board.files, board.ranks)
+    }
+
+    /// The number of kinds of pieces that a player's hand has room for: those of the start position, or 0 in a game without
+    /// hands.
+    pub fn pocket(&self) -> usize {
+        if !self.rules.contract().has_pocket() {
+            return 0;
+        }
+        let start = self.rules.start_fen();
+        let board = start.split(' ').next().unwrap_or_default();
+        let letters = board.chars().filter(char::is_ascii_alphabetic);
+        letters.map(|it| it.to_ascii_lowercase()).collect::<HashSet<_>>().len()
     }
 
     /// Sets up another game at its start.
@@ -278,8 +299,7 @@ impl EngineGame {
     /// The action that the engine chooses; `None` if there is no legal action. The engine searches within the budget, or
     /// until the client ends that, and tells its choice so far. Before its first action in a game it learns the game, which
     /// takes a part of the time. Without a time, the same position has the same choice, unless a time for learning is set. A
-    /// budget of neither nodes nor time is for a search to its depth, by alpha-beta; where no line can end it, it has the
-    /// time of the level.
+    /// budget of neither nodes nor time is for a search to its depth, by alpha-beta.
     ///
     /// # Errors
     /// One of the only actions is not legal, the rules exceed a budget, or none of the actions can be played: the reason of
@@ -294,9 +314,6 @@ impl EngineGame {
         let began = Instant::now();
         let mut budget = wanted.budget;
         let ends_by_depth = budget.time.is_none() && budget.nodes == u64::MAX;
-        if ends_by_depth && !interrupt.has_reader() {
-            budget.time = level.budget().time;
-        }
         let among = self.actions(&wanted.only)?;
         let Some(fallback) = self.pick(&among)? else { return Ok(None) };
         let hurried = |time: Option<Duration>| time.map_or(AT_STOP, |it| it.min(AT_STOP));
@@ -326,20 +343,13 @@ impl EngineGame {
         });
         // If the rules ran out of steps above, the choice is shown by rows that are read anew.
         let _ = shown.check();
-        // The fallback is taken where there was no time for a single look at the actions, and where the choice is an
-        // action that rules call legal but that cannot be played.
-        let Some(choice) = choice else {
-            let (score, line) = (Score::Hundredths(0), vec![fallback.clone()]);
-            let (turns, depth, nodes, reply) = (0, 0, 0, None);
-            return Ok(Some(Thought { text: fallback, score, turns, depth, nodes, line, reply }));
-        };
+        let unjudged = || Thought::of_action(fallback.clone());
+        let Some(choice) = choice else { return Ok(Some(unjudged())) };
+        let found = thought(&choice, &mut shown, self.dialect());
         let contract = self.game.contract().clone();
         let refused = refusal(self.game.world_mut(), &contract, &choice.action);
-        let mut found = thought(&choice, &mut shown, self.dialect());
-        if refused.is_some() || found.line.is_empty() {
-            (found.line, found.text, found.reply) = (vec![fallback.clone()], fallback, None);
-        }
-        Ok(Some(found))
+        let is_playable = refused.is_none() && !found.line.is_empty();
+        Ok(Some(if is_playable { found } else { unjudged() }))
     }
 
     /// The legal actions that a client's texts mean.

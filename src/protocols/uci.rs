@@ -5,10 +5,8 @@
 //! its time away, so that the same `go` has the same answer; so does `mate`, which looks for a win in so many moves. The
 //! moves of `searchmoves` end at the next parameter of `go`. `go perft N` counts.
 //!
-//! The reader of the lines can end a search ([`Uci::ending`]). With such a reader, `go infinite` and `go ponder` search
-//! until `stop` comes, or until `ponderhit` has come and the time of that `go` is over, and only then is there a
-//! `bestmove`. Without one, they search nothing: `stop` is answered after a short search, `ponderhit` after one within
-//! the clocks of that `go`.
+//! The reader of the lines can end a search ([`Uci::ending`]). `go infinite` and `go ponder` search until `stop` comes, or
+//! until `ponderhit` has come and the time of that `go` is over, and only then is there a `bestmove`.
 //!
 //! If a variant cannot be played, there is an error, also for every `position` and `go` until another variant is chosen.
 //! If a position cannot be set up, there is an error, also for every `go` until the next position. After the error for a
@@ -17,7 +15,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::table::{AT_STOP, LONGEST_LESSONS};
+use super::table::LONGEST_LESSONS;
 use super::{Ending, EngineGame, Flow, Interrupt, TableError, Thought, Wanted};
 use crate::opponent::{Budget, Level, Score};
 use crate::presets::{Catalogue, plural};
@@ -63,20 +61,11 @@ pub struct Uci {
     refused: Option<String>,
     /// Why the last position could not be set up.
     misplaced: Option<String>,
-    /// The `go infinite` or `go ponder` that has no `bestmove` yet.
-    waiting: Option<Waiting>,
+    /// The line `bestmove` of a `go infinite` or `go ponder`, until the client asks for it by `stop` or `ponderhit`.
+    waiting: Option<String>,
     level: Level,
     /// Ends the search for the answer to the next line.
     interrupt: Interrupt,
-}
-
-/// The answer to a later `stop` or `ponderhit`.
-#[derive(Debug)]
-enum Waiting {
-    /// A search that has not begun.
-    Search(Wanted),
-    /// The line `bestmove` of a search that has ended.
-    Found(String),
 }
 
 impl Uci {
@@ -121,7 +110,7 @@ impl Uci {
 
     /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
-        self.interrupt = interrupt.of_reader();
+        self.interrupt = interrupt;
     }
 
     /// Answers one line.
@@ -135,9 +124,12 @@ impl Uci {
             Some("setoption") => self.set_option(words.collect(), out),
             Some("position") => self.position(&words.collect::<Vec<_>>(), out),
             Some("go") => self.go(&words.collect::<Vec<_>>(), out),
-            Some("stop") => self.end_waiting(true, out),
+            Some("stop" | "ponderhit") => {
+                if let Some(best) = self.waiting.take() {
+                    out(&best);
+                }
+            }
             Some("d") => self.draw(out),
-            Some("ponderhit") => self.end_waiting(false, out),
             Some("debug" | "register") => (),
             Some("quit") => return Flow::Quit,
             Some(other) => error(out, &format!("unknown command {other}")),
@@ -218,9 +210,10 @@ impl Uci {
             return error(out, why);
         }
         let (files, ranks) = self.table.size();
-        let (variant, start) = (self.table.variant(), self.table.start_fen());
+        let (variant, start, pocket) =
+            (self.table.variant(), self.table.start_fen(), self.table.pocket());
         out(&format!(
-            "info string variant {variant} files {files} ranks {ranks} pocket 0 template fairy startpos {start}"
+            "info string variant {variant} files {files} ranks {ranks} pocket {pocket} template fairy startpos {start}"
         ));
     }
 
@@ -280,12 +273,13 @@ impl Uci {
             }
             (words, None) if words.contains(&"infinite") || words.contains(&"ponder") => {
                 let wanted = self.wanted(words);
-                self.waiting = Some(match self.interrupt.has_reader() {
-                    true => Waiting::Found(self.search_on(wanted, words.contains(&"ponder"), out)),
-                    false => Waiting::Search(wanted),
-                });
+                self.waiting = Some(self.search_on(wanted, words.contains(&"ponder"), out));
             }
-            (words, None) => self.best_move(&self.wanted(words), out),
+            (words, None) => {
+                let wanted = self.wanted(words);
+                let best = self.search(&wanted, out);
+                out(&best);
+            }
             (_, Some(why)) => {
                 error(out, &why);
                 out(NONE);
@@ -316,13 +310,10 @@ impl Uci {
         let time = number("movetime").or(of_clock).map(Duration::from_millis);
         let (nodes, depth) = (number("nodes"), number("depth"));
         let is_counted = nodes.is_some() || depth.is_some() || number("mate").is_some();
-        let nodes = nodes.unwrap_or(u64::MAX).min(own.nodes);
-        // Without a reader of the lines nothing else ends a search of many nodes.
-        let is_endless = is_counted && (self.interrupt.has_reader() || nodes == u64::MAX);
         Budget {
-            nodes,
+            nodes: nodes.unwrap_or(u64::MAX).min(own.nodes),
             depth: depth.and_then(|it| u32::try_from(it).ok()).unwrap_or(u32::MAX).min(own.depth),
-            time: if is_endless { time } else { time.or(own.time) },
+            time: if is_counted { time } else { time.or(own.time) },
         }
     }
 
@@ -342,20 +333,6 @@ impl Uci {
         out(&format!("Nodes searched: {nodes}"));
     }
 
-    /// Answers the `go` that waits for `stop` or `ponderhit`. A search that has not begun is short after `stop`.
-    fn end_waiting(&mut self, is_stopped: bool, out: &mut dyn FnMut(&str)) {
-        match self.waiting.take() {
-            Some(Waiting::Search(mut wanted)) => {
-                if is_stopped {
-                    wanted.budget = Budget { time: Some(AT_STOP), ..self.level.budget() };
-                }
-                self.best_move(&wanted, out);
-            }
-            Some(Waiting::Found(best)) => out(&best),
-            None => (),
-        }
-    }
-
     /// [`Uci::search`] until the reader of the lines ends it, or the depth or the nodes of the budget are reached.
     fn search_on(&mut self, wanted: Wanted, ponders: bool, out: &mut dyn FnMut(&str)) -> String {
         if ponders && let Some(time) = wanted.budget.time.or(self.level.budget().time) {
@@ -363,11 +340,6 @@ impl Uci {
         }
         let budget = Budget { time: Some(ENDLESS), ..wanted.budget };
         self.search(&Wanted { budget, ..wanted }, out)
-    }
-
-    fn best_move(&mut self, wanted: &Wanted, out: &mut dyn FnMut(&str)) {
-        let best = self.search(wanted, out);
-        out(&best);
     }
 
     /// Searches, tells the client what the search finds, and returns the line with the best move.

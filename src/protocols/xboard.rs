@@ -83,7 +83,7 @@ impl Xboard {
 
     /// Sets what ends later searches.
     pub fn ended_by(&mut self, interrupt: Interrupt) {
-        self.interrupt = interrupt.of_reader();
+        self.interrupt = interrupt;
     }
 
     /// Answers one line.
@@ -167,9 +167,9 @@ impl Xboard {
             return;
         }
         let (files, ranks) = self.table.size();
-        let start = self.table.start_fen();
+        let (start, pocket) = (self.table.start_fen(), self.table.pocket());
         out(&format!(
-            "setup (PNBRQ................Kpnbrq................k) {files}x{ranks}+0_fairy {start}"
+            "setup (PNBRQ................Kpnbrq................k) {files}x{ranks}+{pocket}_fairy {start}"
         ));
         for piece in self.table.pieces() {
             out(&format!("piece {piece}"));

@@ -301,7 +301,7 @@ fn metadata_that_makes_no_sense_is_refused_with_its_line() {
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 11\"",
-            "t.dl:2: number 0 puts two pieces on one file, or one beside the rank, which has a file for each letter",
+            "t.dl:2: number 0 puts two pieces on one file, or a piece on a file that the rank lacks: it has one for each letter",
         ),
         (
             ".meta game \"x\"\n.meta start \"ab\"\n.meta number \"n=0\"\n.meta pattern \"{rank}\"\n.meta place \"ab at 21\"",

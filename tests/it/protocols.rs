@@ -6,16 +6,25 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
 use rulemate::internals::presets::Catalogue;
-use rulemate::internals::protocols::{Flow, Interrupt, Uci, Xboard};
+use rulemate::internals::protocols::{Ending, Flow, Interrupt, Uci, Xboard};
 use rulemate::internals::rules::Source;
 
 fn uci(lines: &[&str]) -> Vec<String> {
     let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
     let mut said = Vec::new();
     for line in lines {
+        // No later line ends the search here, so one without end is ended before it begins, and is short.
+        let is_endless = line.contains("infinite") || line.contains("ponder ");
+        uci.ended_by(if is_endless { ended() } else { Interrupt::default() });
         uci.line(line, &mut |it| said.push(it.to_string()));
     }
     said
+}
+
+fn ended() -> Interrupt {
+    let interrupt = Interrupt::default();
+    interrupt.end(Ending::AnswerNow);
+    interrupt
 }
 
 fn xboard(lines: &[&str]) -> Vec<String> {
@@ -284,7 +293,6 @@ fn a_win_is_sought_in_so_many_moves() {
 fn a_search_to_a_number_of_nodes_has_one_answer() {
     let answers = |before: &[&str], go: &str| {
         let mut uci = Uci::new(Catalogue::embedded().unwrap(), "chess").unwrap();
-        uci.ended_by(Interrupt::default());
         before.iter().for_each(|it| assert_eq!(uci.line(it, &mut |_| ()), Flow::GoesOn));
         let mut said = Vec::new();
         uci.line(go, &mut |it| said.push(it.to_string()));
@@ -395,6 +403,16 @@ fn xboard_is_told_of_boards_that_it_does_not_know() {
     assert!(said[0].starts_with("setup (PNBRQ"), "{said:?}");
     assert_eq!(said[1], "piece Q& RB");
     assert!(said[2].starts_with("Error (variant not supported): nonsense"), "{said:?}");
+}
+
+/// Without them, clients show no hands, and nothing can be dropped.
+#[test]
+fn clients_are_told_how_many_kinds_hands_hold() {
+    let said = xboard(&["variant capahouse", "variant coregal"]);
+    assert!(said[0].contains(" 10x8+8_fairy "), "{said:?}");
+    assert!(said[1].contains(" 8x8+0_fairy "), "{said:?}");
+    let said = uci(&["setoption name UCI_Variant value crazyhouse"]);
+    assert!(said[0].contains(" pocket 6 "), "{said:?}");
 }
 
 #[test]

@@ -8,7 +8,7 @@ use rulemate::internals::derive::{Backend, Frog, Statics, World};
 use rulemate::internals::facts::{EntityId, GAME, NEXT_ENTITY, Value};
 use rulemate::internals::game::Game;
 use rulemate::internals::presets::save::{Content, RulesFrom, Save};
-use rulemate::internals::presets::{Catalogue, LoadError, Ruleset, StateBag};
+use rulemate::internals::presets::{Catalogue, LoadError, Ruleset};
 use rulemate::internals::rules::{RelId, Role, Source};
 
 use crate::reactions::twin;
@@ -341,26 +341,18 @@ fn a_move_is_told_as_data() {
     assert!(plain.report(1).is_none());
 }
 
-/// The state of a preset stands about its activation: typed, saved, and gone with it.
+/// What a preset states about its activation is gone with it.
 #[test]
-fn a_preset_keeps_its_state_in_a_bag() {
+fn the_state_of_a_preset_ends_with_its_activation() {
     let catalogue = catalogue();
     let fen = "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1";
     let (rules, mut game) = start(&catalogue, &["capture-to-win"], Some(fen));
-    let mut bag = StateBag::of(game.world_mut(), "capture-to-win").unwrap_or_else(|| panic!("bag"));
-    assert!(!bag.has("winner") && bag.all().is_empty());
-    assert!(bag.set("winner", Value::Int(1)).is_err() && bag.set("looser", Value::Int(1)).is_err());
-    assert_eq!(bag.set("winner", Value::Member(1)), Ok(None));
-    assert_eq!(bag.all(), [("winner".to_string(), Value::Member(1))]);
-    assert_eq!(bag.delete("winner"), Some(Value::Member(1)));
-    assert!(StateBag::of(game.world_mut(), "piece-hp").is_none());
     play(&mut game, "e4d5");
     assert_eq!(
         game.result().map(ToString::to_string).as_deref(),
         Some("white wins by first capture")
     );
-    let bag = StateBag::of(game.world_mut(), "capture-to-win").unwrap_or_else(|| panic!("bag"));
-    assert_eq!(bag.get("winner"), Some(Value::Member(0)));
+    assert_eq!(facts(&game, "capture-to-win.winner"), [Value::Member(0)]);
     let off = catalogue.set_active::<&str>(&rules, &mut game, &[]);
     off.unwrap_or_else(|it| panic!("{it}"));
     assert!(facts(&game, "capture-to-win.winner").is_empty() && game.result().is_none());

@@ -17,7 +17,7 @@ use super::{Fault, differs, lacking, setup};
 use crate::facts::{AttrId, AttrType, BOOL, EntityId, GAME};
 use crate::game::Game;
 use crate::moves::perft;
-use crate::presets::{Ruleset, merged};
+use crate::presets::{Ruleset, fen_row};
 use crate::rules::{Program, Role};
 
 #[derive(Debug, Deserialize)]
@@ -83,7 +83,7 @@ impl Position {
                 None => "1".to_owned(),
             }
         };
-        let rank = |rank: u8| merged(&(0..8).map(|file| cell(file, rank)).collect::<String>());
+        let rank = |rank: u8| fen_row(&(0..8).map(|file| cell(file, rank)).collect::<String>());
         let ranks: Vec<String> = (1..=8).rev().map(rank).collect();
         let turn = self.turn.chars().next().unwrap_or('w');
         format!("{} {turn} {} {} 0 1", ranks.join("/"), self.castling, self.ep)

@@ -1,5 +1,6 @@
 //! A save of a game: its history replayed, each move with its proof.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
@@ -93,28 +94,18 @@ fn switch(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>
 
 /// The rule files of programs, each once.
 pub(super) fn files<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<&'p Source> {
-    let mut files: Vec<&Source> = Vec::new();
-    for file in programs.flat_map(|it| rule_files(it)) {
-        if files.iter().all(|it| it.path != file.path) {
-            files.push(file);
-        }
-    }
-    files
+    let mut seen = HashSet::new();
+    programs.flat_map(|it| rule_files(it)).filter(|it| seen.insert(&it.path)).collect()
 }
 
 /// The names of the attributes of programs, each once.
 pub(super) fn attributes<'p>(programs: impl Iterator<Item = &'p Arc<Program>>) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
     let of_games = |program: &'p Arc<Program>| {
-        let all = program.schema.attributes().iter().zip(program.schema.attribute_ids());
-        all.filter(|it| !program.is_before(it.1)).map(|it| it.0)
+        let all = program.schema.attribute_ids().filter(|it| !program.is_before(*it));
+        all.map(|it| &program.schema.attribute(it).name)
     };
-    for attribute in programs.flat_map(of_games) {
-        if !names.contains(&attribute.name) {
-            names.push(attribute.name.clone());
-        }
-    }
-    names
+    programs.flat_map(of_games).filter(|it| seen.insert(*it)).cloned().collect()
 }
 
 /// A hash in the format of saves.
@@ -160,7 +151,7 @@ fn proof(game: &mut Game, mv: &Move) -> Result<Value, Exhausted> {
     })
 }
 
-/// A tree without refutations, keys in alphabetical order.
+/// A tree without refutations, keys in alphabetical order whatever order `serde_json` keeps them in.
 fn in_order(value: &Value) -> Value {
     match value {
         Value::Array(all) => all.iter().map(in_order).collect(),

@@ -1,14 +1,12 @@
-//! Restores a game from a save: the moves are played again, and everything in the save is compared with the
-//! result.
+//! Restores a game from a save: plays its moves again, and compares everything in the save with the result.
 //!
-//! The first difference is reported. Checksums are not relied on: someone who edits facts can also make a
-//! checksum fit.
+//! The first difference is reported. Checksums are not relied on: an edited file can have one that fits.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::make::{action_name, attributes, facts, files, hash, saved_move};
-use super::{Ended, RestoreError, RuleFile, Save, SavedMove, SavedSwitch};
+use super::{Ended, LAST_WITHOUT_SWITCHES, RestoreError, RuleFile, Save, SavedMove, SavedSwitch};
 use crate::derive::Backend;
 use crate::facts::{Document, SavedFact, SavedValue};
 use crate::game::Game;
@@ -155,11 +153,10 @@ impl Save {
     fn rules_of_start(&self, catalogue: &Catalogue) -> Result<Ruleset, RestoreError> {
         let rules = catalogue.load(&self.game, &self.presets)?;
         let is_there = |it: &Activation| self.presets.iter().any(|of| preset_of(of) == it.preset);
-        Ok(match rules.activations().iter().all(is_there) {
-            true => rules,
-            false if self.version > 2 => catalogue.load_exactly(&rules, &self.presets)?,
-            false => rules,
-        })
+        if self.version <= LAST_WITHOUT_SWITCHES || rules.activations().iter().all(is_there) {
+            return Ok(rules);
+        }
+        Ok(catalogue.load_exactly(&rules, &self.presets)?)
     }
 
     /// The programs that the game was played by: that of the start, then that of each switch.

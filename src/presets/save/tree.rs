@@ -36,12 +36,12 @@ impl MemoryBudget {
     /// Maximum number of bytes in memory for each byte of a file. The proofs of real games need some hundred.
     const RATE: usize = 1 << 10;
     /// Bytes that even the smallest file may take.
-    const LEAST: usize = 1 << 26;
+    const MIN: usize = 1 << 26;
     /// Bytes that even the largest file may take at most.
-    const MOST: usize = 1 << 29;
+    const MAX: usize = 1 << 29;
 
     pub(super) fn of(file: usize) -> Self {
-        Self { left: file.saturating_mul(Self::RATE).clamp(Self::LEAST, Self::MOST) }
+        Self { left: file.saturating_mul(Self::RATE).clamp(Self::MIN, Self::MAX) }
     }
 
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), UnpackError> {

@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use rulemate::internals::protocols::{Uci, Xboard};
+use rulemate::internals::protocols::{Ending, Interrupt, Uci, Xboard};
 
 use super::catalogue;
 
@@ -24,10 +24,18 @@ pub(crate) fn uci(input: &[u8]) {
             "setoption name UCI_Variant value chess",
         ];
         let lines = text.lines().filter(|it| is_harmless(it)).take(LINES);
+        uci.ended_by(ended());
         for line in reset.into_iter().chain(lines) {
             uci.line(line, &mut |said| assert!(!said.contains('\n'), "{line:?}: {said:?}"));
         }
     });
+}
+
+/// Ends searches as they begin: nothing else would end `go infinite`.
+fn ended() -> Interrupt {
+    let interrupt = Interrupt::default();
+    interrupt.end(Ending::AnswerNow);
+    interrupt
 }
 
 /// Counting deep takes as long as it takes, and files are not ours to read.
@@ -46,6 +54,7 @@ pub(crate) fn xboard(input: &[u8]) {
     CONVERSATION.with_borrow_mut(|it| {
         let xboard = it.get_or_insert_with(new);
         let text = String::from_utf8_lossy(input);
+        xboard.ended_by(ended());
         for line in ["new", "force"].into_iter().chain(text.lines().take(LINES)) {
             xboard.line(line, &mut |said| assert!(!said.contains('\n'), "{line:?}: {said:?}"));
         }
