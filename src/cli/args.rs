@@ -730,7 +730,8 @@ impl std::fmt::Display for Part {
 }
 
 /// A table of `bench`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum BenchTable {
     Perft,
     Derive,

@@ -8,14 +8,13 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::Verdict;
 use super::args::{AuditArgs, DEFAULT_GAME, RulesArgs};
 use super::evidence::Evidence;
 use super::output::{
-    Ink, Out, no_game_in, open_games, progress, read_bytes, read_text, report, trouble,
-    trouble_with,
+    Ink, Out, no_game_in, open_games, progress, read_bytes, read_text, trouble, trouble_with,
 };
 use super::setup::{self, Library, refusal};
+use super::{Verdict, for_each_file};
 use crate::audit::{self, Tally};
 use crate::facts::json::parse;
 use crate::moves::notation::PgnGame;
@@ -55,32 +54,20 @@ pub(crate) fn run(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 
 fn audit_files(args: &AuditArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.rules)?;
-    let mut verdict = Verdict::Fine;
     let mut all: Vec<Audited> = Vec::new();
-    for path in &args.files {
-        let audited = match is_pgn(path) {
-            true => audit_pgn(path, args, &mut library),
-            false => audit_save(path, args, library.catalogue()).map(|it| (vec![it], true)),
+    let verdict = for_each_file(&args.files, out, |path, out| {
+        let (audited, is_whole) = match is_pgn(path) {
+            true => audit_pgn(path, args, &mut library)?,
+            false => (vec![audit_save(path, args, library.catalogue())?], true),
         };
-        match audited {
-            Ok((audited, is_whole)) => {
-                if !is_whole {
-                    verdict = Verdict::Unreadable;
-                }
-                for it in audited {
-                    verdict = verdict.max(Verdict::of(it.differs.is_some()));
-                    print(&it, args.json, out)?;
-                    all.push(it);
-                }
-            }
-            // The other files are still audited.
-            Err(why) => {
-                report(&why);
-                verdict = Verdict::Unreadable;
-            }
+        let mut verdict = if is_whole { Verdict::Fine } else { Verdict::Unreadable };
+        for it in audited {
+            verdict = verdict.max(Verdict::of(it.differs.is_some()));
+            print(&it, args.json, out)?;
+            all.push(it);
         }
-        out.flush()?;
-    }
+        Ok(verdict)
+    })?;
     if !args.json && !all.is_empty() {
         table(&all, out)?;
     }
@@ -248,50 +235,68 @@ fn check_proof(path: &Path, rules: &RulesArgs, out: &mut Out) -> anyhow::Result<
             "explain it again with --json",
         )
     })?;
-    let (rules, facts) = position.restore(&mut Library::new(rules)?)?;
-    let mut checker = Checker::new(rules.program(), &facts);
-    let checked = match checker.finding(&answer.finding) {
-        Err(why) => Err(why.to_string()),
-        Ok(_) if !supports(&answer, &rules) => Err("the answer is not what is proved".to_owned()),
-        Ok(_) if supposes_no_action(&answer, &rules) && !position.is_stuck(&rules)? => {
-            Err("the side to move has a legal action".to_owned())
-        }
-        Ok(sum) => Ok(sum),
-    };
     let question = &answer.question;
-    match checked {
+    match check_answer(&answer, position, &mut Library::new(rules)?)? {
+        Ok(report) => {
+            let ok = out.ink(Ink::Good, "ok");
+            out.line(format_args!("{question}: {ok}, {}", goals_of(&answer.finding)))?;
+            print_report(report, out)?;
+            Ok(Verdict::Fine)
+        }
         Err(why) => {
             let wrong = out.ink(Ink::Bad, "wrong");
             out.line(format_args!("{question}: {wrong}: {why}"))?;
             Ok(Verdict::Findings)
         }
-        Ok(Report { steps, absent, comparisons, aggregates, effects, open, code }) => {
-            let ok = out.ink(Ink::Good, "ok");
-            out.line(format_args!("{question}: {ok}, {}", goals_of(&answer.finding)))?;
-            let counts = [
-                (steps, "step"),
-                (absent, "denial"),
-                (comparisons, "comparison"),
-                (aggregates, "aggregate"),
-                (effects, "effect"),
-            ];
-            let counts = counts.map(|(count, noun)| plural(count, noun)).join(", ");
-            out.line(format_args!("  {counts}"))?;
-            if open > 0 {
-                let rows = plural(open, "row");
-                out.line(format_args!(
-                    "  not proved in the tree, which ends at its depth, but derived anew: {rows}"
-                ))?;
-            }
-            if code > 0 {
-                let trials = plural(code, "trial");
-                out.line(format_args!(
-                    "  not checked from the call of code on, since what code does is not in the rules: {trials}"
-                ))?;
-            }
-            Ok(Verdict::Fine)
-        }
     }
+}
+
+/// Checks an answer about a position. The inner error is what is wrong with the answer.
+fn check_answer(
+    answer: &Answer,
+    position: &Evidence,
+    library: &mut Library,
+) -> anyhow::Result<Result<Report, String>> {
+    let (rules, facts) = position.restore(library)?;
+    let mut checker = Checker::new(rules.program(), &facts);
+    let report = match checker.finding(&answer.finding) {
+        Ok(report) => report,
+        Err(why) => return Ok(Err(why.to_string())),
+    };
+    if !supports(answer, &rules) {
+        return Ok(Err("the answer is not what is proved".to_owned()));
+    }
+    if supposes_no_action(answer, &rules) && !position.is_stuck(&rules)? {
+        return Ok(Err("the side to move has a legal action".to_owned()));
+    }
+    Ok(Ok(report))
+}
+
+/// Prints what a check of a proof consisted of.
+fn print_report(report: Report, out: &mut Out) -> anyhow::Result<()> {
+    let Report { steps, absent, comparisons, aggregates, effects, open, code } = report;
+    let counts = [
+        (steps, "step"),
+        (absent, "denial"),
+        (comparisons, "comparison"),
+        (aggregates, "aggregate"),
+        (effects, "effect"),
+    ];
+    let counts = counts.map(|(count, noun)| plural(count, noun)).join(", ");
+    out.line(format_args!("  {counts}"))?;
+    if open > 0 {
+        let rows = plural(open, "row");
+        out.line(format_args!(
+            "  not proved in the tree, which ends at its depth, but derived anew: {rows}"
+        ))?;
+    }
+    if code > 0 {
+        let trials = plural(code, "trial");
+        out.line(format_args!(
+            "  not checked from the call of code on, since what code does is not in the rules: {trials}"
+        ))?;
+    }
+    Ok(())
 }
 
 /// Whether a row of the relation says why a move is not legal: because it is refused (`refusals`), or because the game

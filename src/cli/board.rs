@@ -48,35 +48,51 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     let points = game.points();
     let cells = game.cells();
     let symbols = if symbols == Symbols::Unicode { Symbols::of(game) } else { symbols };
-    let board = match game.contract().board.is_grid {
+    let mut text = match game.contract().board.is_grid {
         true => draw(&cells, symbols, &Look::of(game)),
         false => draw_points(&points, &cells.concat(), symbols),
     };
-    let below = hands(game).into_iter().chain(fields(game)).map(|it| format!("\n {it}"));
-    board + &below.collect::<String>()
+    let fen = game.fen();
+    for line in hands(&fen, &game.sides()).into_iter().chain(fields(game, &fen)) {
+        text.push_str("\n ");
+        text.push_str(&line);
+    }
+    text
 }
 
-/// The fields that rules add to a FEN, `seeds=4,c1:0 store=0,white:1`; `None` if there are none.
-fn fields(game: &mut Game) -> Option<String> {
-    let fen = game.fen();
-    let fields: Vec<&str> = fen.split(' ').filter(|it| it.contains('=')).collect();
+/// The fields that rules add to a FEN, `seeds=4,c1:0 store=0,white:1`; a number for each side has the name of its
+/// attribute, `three-check.left=3+3`. `None` if there are none.
+fn fields(game: &Game, fen: &str) -> Option<String> {
+    let schema = &game.program().schema;
+    let counters = game.contract().counters.map(|it| &schema.attribute(it.input.attr).name);
+    let field = |word: &str| match counters {
+        _ if word.contains('=') => Some(word.to_owned()),
+        Some(name) if word.contains('+') => Some(format!("{name}={word}")),
+        _ => None,
+    };
+    // The first word is the board, which may have such signs.
+    let fields: Vec<String> = fen.split(' ').skip(1).filter_map(field).collect();
     (!fields.is_empty()).then(|| fields.join(" "))
 }
 
-/// A line with the pieces that each of two sides has in hand, by the letters of the FEN; `None` if there are none.
-pub(crate) fn hands(game: &mut Game) -> Option<String> {
-    let fen = game.fen();
-    let board = fen.split(' ').next().unwrap_or_default();
-    let held = board.split_once('[').map_or("", |it| it.1.trim_end_matches(']'));
-    let sides = game.sides();
-    let [first, second] = sides.as_slice() else { return None };
-    let of = |side: &str, is_its: fn(&char) -> bool| {
-        let letters: String = held.chars().filter(is_its).collect();
-        (!letters.is_empty()).then(|| format!("{side} {letters}"))
-    };
-    let held = [of(first, char::is_ascii_uppercase), of(second, char::is_ascii_lowercase)];
-    let held = held.into_iter().flatten().reduce(|first, second| format!("{first}, {second}"))?;
-    Some(format!("in hand: {held}"))
+/// A line with the pieces that each of two sides has in hand, by their letters and signs in a FEN; `None` if there are
+/// none.
+pub(crate) fn hands(fen: &str, sides: &[String]) -> Option<String> {
+    let [first, second] = sides else { return None };
+    let board = fen.split(' ').next()?;
+    let held = board.split_once('[')?.1.trim_end_matches(']');
+    let mut hands = [String::new(), String::new()];
+    let mut signs = String::new();
+    for letter in held.chars() {
+        signs.push(letter);
+        // Signs stand before the letter that they belong to.
+        if letter.is_ascii_alphabetic() {
+            hands[usize::from(letter.is_ascii_lowercase())].push_str(&std::mem::take(&mut signs));
+        }
+    }
+    let hands = [first, second].into_iter().zip(hands).filter(|it| !it.1.is_empty());
+    let hands: Vec<String> = hands.map(|(side, held)| format!("{side} {held}")).collect();
+    (!hands.is_empty()).then(|| format!("in hand: {}", hands.join(", ")))
 }
 
 /// Draws points at their places, each with its name and its piece, `a1:M`.

@@ -26,7 +26,7 @@ use crate::presets::{
     unknown_keys,
 };
 use crate::rules::{
-    Diagnostics, Input, Meta, Program, Relation, Role, Source, compile, metas, plural,
+    Diagnostics, Input, Meta, Program, Relation, Role, Source, Span, compile, metas, plural,
 };
 
 /// A file as `--json` prints it.
@@ -41,6 +41,7 @@ struct Answer {
 }
 
 /// A file without mistakes.
+#[derive(Default)]
 pub(crate) struct CheckedFile {
     /// The program of the file with what it builds on; of several games, the one with most rules. `None` if there
     /// was no game to check it with.
@@ -206,7 +207,7 @@ fn fit_module(
     if includers.is_empty() {
         return fit_alone(catalogue, source, module, metas, go_on);
     }
-    let mut fine = CheckedFile { program: None, notes: Vec::new() };
+    let mut fine = CheckedFile::default();
     for includer in includers {
         if fine.program.is_some() && !go_on() {
             break;
@@ -255,7 +256,7 @@ fn fit(
     let family = named(&metas, "family");
     let Target { games, presets, is_for_all } = target(catalogue, &metas);
     let is_without_games = games.is_empty();
-    let mut fine = CheckedFile { program: None, notes: Vec::new() };
+    let mut fine = CheckedFile::default();
     for game in games {
         if fine.program.is_some() && !go_on() {
             break;
@@ -268,22 +269,9 @@ fn fit(
                 fine.notes.push(format!("the game {game} does not load with it: {why}"));
                 continue;
             }
-            Err(LoadError::Rules(found)) => {
-                let Some(family) = family.filter(|_| is_one_of_many) else {
-                    return Err(Fault::Rules(found));
-                };
-                let note = format!(
-                    "that is so with the game {game}: a file that is no game, preset or part of one has to go \
-                     with every game of the family {family}"
-                );
-                return Err(Fault::Rules(Box::new(found.with_note(note))));
-            }
-            Err(LoadError::Plan(why)) => return Err(Fault::Other(why.to_string())),
-            Err(LoadError::TooMuch { why, .. }) => return Err(Fault::Other(why.to_string())),
-            Err(other) => {
-                let (why, path) = (other.to_string(), &asked.path);
-                let is_placed = why.starts_with(path.as_str());
-                return Err(Fault::Other(if is_placed { why } else { format!("{path}: {why}") }));
+            Err(why) => {
+                let many = family.filter(|_| is_one_of_many).map(|family| (game, family));
+                return Err(unfit(why, asked, many));
             }
         };
         let mut notes = start(&loaded, source, &metas)?;
@@ -300,20 +288,44 @@ fn fit(
         fine.notes.push(format!("its start was not checked: no game has the layout {layout}"));
     }
     if fine.program.is_none() {
-        let why = match family {
-            _ if !is_without_games => "no game loads with it".to_owned(),
-            Some(family) => {
-                // The file itself may be all that there is of the family.
-                let others = catalogue.families().into_iter().filter(|it| *it != family);
-                let near = nearest(family, others);
-                let meant = near.map(|it| format!("; did you mean {it}?")).unwrap_or_default();
-                format!("there is no game of the family {family}{meant}")
-            }
-            None => "there is no game".to_owned(),
+        let why = match is_without_games {
+            true => no_game(catalogue, family),
+            false => "no game loads with it".to_owned(),
         };
         fine.notes.push(format!("nothing was checked: {why}"));
     }
     Ok(fine)
+}
+
+/// The fault of a file with which a game does not load. `many` has the game and its family if the file has to go with
+/// every game of that family.
+fn unfit(why: LoadError, asked: &Source, many: Option<(&str, &str)>) -> Fault {
+    match (why, many) {
+        (LoadError::Rules(found), None) => Fault::Rules(found),
+        (LoadError::Rules(found), Some((game, family))) => {
+            let note = format!(
+                "that is so with the game {game}: a file that is no game, preset or part of one has to go \
+                 with every game of the family {family}"
+            );
+            Fault::Rules(Box::new(found.with_note(note)))
+        }
+        (LoadError::Plan(why), _) => Fault::Other(why.to_string()),
+        (LoadError::TooMuch { why, .. }, _) => Fault::Other(why.to_string()),
+        (other, _) => {
+            let (why, path) = (other.to_string(), &asked.path);
+            let is_placed = why.starts_with(path.as_str());
+            Fault::Other(if is_placed { why } else { format!("{path}: {why}") })
+        }
+    }
+}
+
+/// Why there is no game to check a file with.
+fn no_game(catalogue: &Catalogue, family: Option<&str>) -> String {
+    let Some(family) = family else { return "there is no game".to_owned() };
+    // The file itself may be all that there is of the family.
+    let others = catalogue.families().into_iter().filter(|it| *it != family);
+    let near = nearest(family, others).map(|it| format!("; did you mean {it}?"));
+    format!("there is no game of the family {family}{}", near.unwrap_or_default())
 }
 
 /// The games that a file must fit, and the presets that are put on top of them.
@@ -355,40 +367,50 @@ fn named<'m>(metas: &'m [Meta], key: &str) -> Option<&'m str> {
     metas.iter().find(|it| it.key == key).map(|it| it.value.as_str())
 }
 
-/// Notes on what costs more than necessary in a file, and on its `.meta` lines that do nothing.
+/// Notes on what costs more than necessary in a file, and on its lines that do nothing.
 fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<String> {
     let (program, contract) = (loaded.program(), loaded.contract());
     let is_asked = |source: u16| program.sources[usize::from(source)].path == asked.path;
     let played_out = played_out(program, contract.untenable).into_iter();
     let mut notes: Vec<String> = played_out.filter(|it| is_asked(it.0)).map(|it| it.1).collect();
-    let unread = unread_features(program, contract).into_iter();
-    notes.extend(unread.filter(|it| is_asked(it.span.source)).map(|it| {
-        format!("line {}: `.meta feature` names no relation of sides: {}", it.span.line, it.value)
-    }));
-    let undrawn = drawing::unread(program, contract).into_iter();
-    notes.extend(undrawn.filter(|it| is_asked(it.0.span.source)).map(|(it, expected)| {
-        format!(
-            "line {}: `.meta {} \"{}\"` draws nothing: expected {expected}",
-            it.span.line, it.key, it.value
-        )
-    }));
-    let idle = program.relations.iter().filter(|it| has_idle_default(program, it));
-    notes.extend(idle.filter(|it| is_asked(it.span.source)).map(|it| {
-        format!("line {}: `{}` has a default, but pieces start without it", it.span.line, it.name)
-    }));
+    let mut note = |span: Span, text: String| {
+        if is_asked(span.source) {
+            notes.push(format!("line {}: {text}", span.line));
+        }
+    };
+    for meta in unread_features(program, contract) {
+        note(meta.span, format!("`.meta feature` names no relation of sides: {}", meta.value));
+    }
+    for (meta, expected) in drawing::unread(program, contract) {
+        let Meta { key, value, span } = meta;
+        note(*span, format!("`.meta {key} \"{value}\"` draws nothing: expected {expected}"));
+    }
+    for relation in program.relations.iter().filter(|it| has_idle_default(program, it)) {
+        let text = format!("`{}` has a default, but pieces start without it", relation.name);
+        note(relation.span, text);
+    }
+    notes.extend(notes_on_options(catalogue, program, asked));
+    notes
+}
+
+/// Notes on `.meta` lines of a preset's file that are about options or presets that there are not.
+fn notes_on_options(catalogue: &Catalogue, program: &Program, asked: &Source) -> Vec<String> {
     let metas = metas(asked);
     let preset = metas.iter().find(|it| matches!(it.key.as_str(), "preset" | "part"));
     let options = preset.map(|it| catalogue.options_of(program, &it.value)).unwrap_or_default();
     let names: Vec<&str> = options.iter().map(|it| it.name.as_str()).collect();
     let presets: Vec<&str> = catalogue.presets().iter().map(|it| it.preset.as_str()).collect();
-    notes.extend(metas.iter().filter_map(|it| {
+    let note = |it: &Meta| {
         let Meta { key, value, span } = it;
         let (name, does, form) = match key.as_str() {
             "option" => (value.split_once(": ").map_or("", |it| it.0), "describes", "what it sets"),
             "range" => (value.split(':').next()?.trim(), "bounds", "LEAST..MOST"),
             "compatible" if !presets.contains(&value.as_str()) => {
                 let near = meant(&nearest(value, presets.iter().copied()).map(String::from));
-                return Some(format!("line {}: `.meta compatible \"{value}\"` names no preset{near}", span.line));
+                return Some(format!(
+                    "line {}: `.meta compatible \"{value}\"` names no preset{near}",
+                    span.line
+                ));
             }
             _ => return None,
         };
@@ -398,8 +420,8 @@ fn notes_on(catalogue: &Catalogue, loaded: &Ruleset, asked: &Source) -> Vec<Stri
             false => format!("expected `NAME: {form}`, where NAME is one of {}", names.join(", ")),
         };
         Some(format!("line {}: `.meta {key} \"{value}\"` {does} no option: {expected}", span.line))
-    }));
-    notes
+    };
+    metas.iter().filter_map(note).collect()
 }
 
 /// Whether a relation reads facts of pieces that have a default. It is never used: only facts of the game, of members and
@@ -427,7 +449,7 @@ fn start(loaded: &Ruleset, source: &Source, metas: &[Meta]) -> Result<Vec<String
     })?;
     if let Some(own) = own {
         if loaded.program().actions.is_empty() {
-            let why = "nobody can do anything in this game: it has no `.action`, and no `.meta family` or preset that \
+            let why = "no side can do anything in this game: it has no `.action`, and no `.meta family` or preset that \
                        brings one";
             return Err(fault(own.span.line, why.into()));
         }

@@ -3,6 +3,7 @@
 //! The exit code is the answer: `Findings` means that the statement in question does not hold.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::Verdict;
 use super::args::{ExplainArgs, PositionArgs};
@@ -26,17 +27,8 @@ struct Printed<'a> {
     position: Evidence,
 }
 
-/// Whether a preset can be activated, as `--json` prints it.
-#[derive(Debug, Serialize)]
-struct Activating {
-    question: String,
-    holds: bool,
-    summary: String,
-    against: Vec<Conflict>,
-}
-
 /// What forbids an activation, and its place in a rule file.
-#[derive(Debug, Serialize)]
+#[derive(Serialize)]
 struct Conflict {
     reason: String,
     place: Option<String>,
@@ -74,13 +66,15 @@ fn ask(args: &ExplainArgs, game: &mut Game, limits: Limits) -> Result<Explanatio
     if *turn {
         return game.explain_turn(legal.as_deref(), limits);
     }
-    match (legal.as_ref().or(why_not.as_ref()), fact, effects) {
-        (Some(text), _, _) => of_last(game, text, |it, text| it.explain_move(text, limits)),
-        (None, Some(text), _) => game.explain_fact(text, limits),
-        (None, None, Some(text)) => {
-            of_last(game, text, |it, text| it.explain_effects(text, limits))
-        }
-        (None, None, None) => game.explain_result(limits),
+    if let Some(text) = legal.as_ref().or(why_not.as_ref()) {
+        return of_last(game, text, |it, text| it.explain_move(text, limits));
+    }
+    if let Some(text) = effects {
+        return of_last(game, text, |it, text| it.explain_effects(text, limits));
+    }
+    match fact {
+        Some(text) => game.explain_fact(text, limits),
+        None => game.explain_result(limits),
     }
 }
 
@@ -106,28 +100,27 @@ fn activate(args: &ExplainArgs, preset: &str, out: &mut Out) -> anyhow::Result<V
     let catalogue = library.catalogue();
     let wanted = Catalogue::active_with(&game, preset);
     let error = catalogue.set_active(&rules, &mut game, &wanted).err();
-    let faults = error.iter().flat_map(|it| &it.faults);
-    let answer = Activating {
-        question: preset.to_owned(),
-        holds: error.is_none(),
-        summary: match &error {
-            None => format!("{preset} can be activated here"),
-            Some(error) => format!("{preset} cannot be activated here: {error}"),
-        },
-        against: faults
-            .map(|it| Conflict { reason: it.to_string(), place: catalogue.place_of(it) })
-            .collect(),
+    let summary = match &error {
+        None => format!("{preset} can be activated here"),
+        Some(error) => format!("{preset} cannot be activated here: {error}"),
     };
+    let faults = error.iter().flat_map(|it| &it.faults);
+    let against: Vec<Conflict> = faults
+        .map(|it| Conflict { reason: it.to_string(), place: catalogue.place_of(it) })
+        .collect();
+    let holds = error.is_none();
     if args.json {
-        out.json(&answer)?;
-    } else {
-        out.line(&answer.summary)?;
-        for Conflict { reason, place } in &answer.against {
-            let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
-            out.line(format_args!("  {reason}{place}"))?;
-        }
+        out.json(&json!({
+            "question": preset, "holds": holds, "summary": summary, "against": against,
+        }))?;
+        return Ok(Verdict::of(!holds));
     }
-    Ok(Verdict::of(!answer.holds))
+    out.line(&summary)?;
+    for Conflict { reason, place } in &against {
+        let place = place.as_ref().map(|it| format!(" [{it}]")).unwrap_or_default();
+        out.line(format_args!("  {reason}{place}"))?;
+    }
+    Ok(Verdict::of(!holds))
 }
 
 /// The error for a question that cannot be asked, with its fix.

@@ -63,36 +63,45 @@ struct Clash<'a> {
     reason: &'a str,
 }
 
-/// An option of a preset. Its type says which of `range` (`int`), `values` (`word`) and `of` (`list`) it has.
 #[derive(Debug, Serialize)]
 struct PresetOption {
     name: String,
-    #[serde(rename = "type")]
-    ty: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    range: Option<(i64, i64)>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    values: Option<Vec<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    of: Option<String>,
+    #[serde(flatten)]
+    takes: Takes,
     default: Option<String>,
     text: String,
     /// The values that it takes, in words.
     #[serde(skip)]
-    takes: String,
+    in_words: String,
+}
+
+/// The values that an option takes.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type", rename_all = "lowercase")]
+enum Takes {
+    Bool,
+    Int {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        range: Option<(i64, i64)>,
+    },
+    Word {
+        values: Vec<String>,
+    },
+    List {
+        of: String,
+    },
 }
 
 impl From<OptionEntry> for PresetOption {
-    fn from(entry: OptionEntry) -> Self {
-        let takes = entry.takes.to_string();
-        let (ty, range, values, of) = match entry.takes {
-            OptionType::Bool => ("bool", None, None, None),
-            OptionType::Int(range) => ("int", range, None, None),
-            OptionType::Word(values) => ("word", None, Some(values), None),
-            OptionType::List(of) => ("list", None, None, Some(of)),
+    fn from(OptionEntry { name, takes, default, text }: OptionEntry) -> Self {
+        let in_words = takes.to_string();
+        let takes = match takes {
+            OptionType::Bool => Takes::Bool,
+            OptionType::Int(range) => Takes::Int { range },
+            OptionType::Word(values) => Takes::Word { values },
+            OptionType::List(of) => Takes::List { of },
         };
-        let OptionEntry { name, default, text, .. } = entry;
-        Self { name, ty, range, values, of, default, text, takes }
+        Self { name, takes, default, text, in_words }
     }
 }
 
@@ -222,8 +231,8 @@ pub(crate) fn presets(args: &ListArgs, out: &mut Out) -> anyhow::Result<Verdict>
 
 fn describe_preset<'a>(preset: &Preset<'a>) -> Description<'a> {
     let takes = |it: &PresetOption| match &it.default {
-        Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.takes),
-        None => format!("{}: {}; {}", it.name, it.text, it.takes),
+        Some(default) => format!("{}={default}: {}; {}", it.name, it.text, it.in_words),
+        None => format!("{}: {}; {}", it.name, it.text, it.in_words),
     };
     let clash = |it: &Clash<'_>| format!("{}: {}", it.preset, it.reason);
     let mut lines = vec![("rules", preset.file.to_owned()), ("scopes", preset.scopes.join(", "))];

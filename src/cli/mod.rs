@@ -39,7 +39,7 @@ mod test;
 mod verify;
 mod watch;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
@@ -62,6 +62,31 @@ impl Verdict {
     pub(crate) fn of(findings: bool) -> Self {
         if findings { Self::Findings } else { Self::Fine }
     }
+}
+
+/// Does a command's work on each file. A file that cannot be read is reported, and the others still follow.
+///
+/// # Errors
+/// The output is no longer read.
+fn for_each_file(
+    files: &[PathBuf],
+    out: &mut Out,
+    mut work: impl FnMut(&Path, &mut Out) -> anyhow::Result<Verdict>,
+) -> anyhow::Result<Verdict> {
+    let mut verdict = Verdict::Fine;
+    for file in files {
+        let ended = work(file, out);
+        out.flush()?;
+        verdict = verdict.max(match ended {
+            Ok(ended) => ended,
+            Err(error) if output::is_broken_pipe(&error) => return Err(error),
+            Err(error) => {
+                output::report(&error);
+                Verdict::Unreadable
+            }
+        });
+    }
+    Ok(verdict)
 }
 
 /// Exit code of wrong usage and of input that cannot be read.

@@ -41,7 +41,7 @@ pub(crate) fn moderate(args: &ModerateArgs, out: &mut Out) -> anyhow::Result<Ver
             ));
         }
         if !args.json {
-            out.line(format_args!("/tournament/{id} ends: nobody is paired any more"))?;
+            out.line(format_args!("/tournament/{id} ends: there are no more pairings"))?;
         }
     }
     let mut done = 0;

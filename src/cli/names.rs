@@ -9,12 +9,10 @@ pub(crate) fn side(game: &Game, side: i64) -> String {
     game.program().value_name(Type::Domain(game.contract().sides), side)
 }
 
-/// A move about to be played with its number: `3. Nf3`, or `3... Nf6` for the second side. Games that
-/// count no moves are numbered by turns of both sides.
+/// A move about to be played with its number: `3. Nf3`, or `3... Nf6` for any side but the first.
 pub(crate) fn numbered(game: &Game, text: &str) -> String {
     let counted = game.contract().fullmove.and_then(|it| game.facts().get_raw(GAME, it.attr));
-    let sides = game.contract().side_count(game.program()).max(1);
-    let number = counted.unwrap_or_else(|| game.history().len() as i64 / sides + 1);
+    let number = counted.unwrap_or(1);
     let dots = if game.side() == Some(0) { "." } else { "..." };
     format!("{number}{dots} {text}")
 }

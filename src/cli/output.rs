@@ -144,20 +144,30 @@ pub(crate) fn open_games(
     let bar = progress(0, what);
     let style = ProgressStyle::with_template("{prefix} {bar:30} {bytes}/{total_bytes} {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let from: Box<dyn Read> = if path.as_os_str() == "-" {
-        bar.unset_length();
-        Box::new(io::stdin())
-    } else {
-        let unreadable = |why: io::Error| trouble_with(path, why, READABLE);
-        let file = File::open(path).map_err(unreadable)?;
-        let about = file.metadata().map_err(unreadable)?;
-        if about.is_dir() {
-            return Err(unreadable(io::ErrorKind::IsADirectory.into()));
-        }
-        bar.set_length(about.len());
-        Box::new(file)
-    };
+    let (from, size) = open(path).map_err(|why| unreadable(path, why))?;
+    match size {
+        Some(size) => bar.set_length(size),
+        None => bar.unset_length(),
+    }
     Ok((PgnReader::over(BufReader::new(bar.wrap_read(from))), bar))
+}
+
+/// Opens a file, and says how large it is; `-` is standard input, whose size is not known.
+fn open(path: &Path) -> io::Result<(Box<dyn Read>, Option<u64>)> {
+    if path.as_os_str() == "-" {
+        return Ok((Box::new(io::stdin()), None));
+    }
+    let file = File::open(path)?;
+    let about = file.metadata()?;
+    if about.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    Ok((Box::new(file), Some(about.len())))
+}
+
+/// The error for a file that cannot be read.
+fn unreadable(path: &Path, why: io::Error) -> anyhow::Error {
+    trouble_with(path, why, "name a file that can be read")
 }
 
 /// A user error: what is wrong, and how to fix it.
@@ -188,9 +198,6 @@ pub(crate) fn unreadable_game(why: &PgnError) -> anyhow::Error {
     trouble(why.within_game(), "`rulemate referee` says more about a file")
 }
 
-/// The fix where a file cannot be read.
-const READABLE: &str = "name a file that can be read";
-
 /// Adds a fix to an error of a lower layer.
 pub(crate) trait OrFix<T> {
     fn or_fix(self, fix: impl Display) -> anyhow::Result<T>;
@@ -203,33 +210,23 @@ impl<T, E: Display> OrFix<T> for Result<T, E> {
 }
 
 /// Maximum size of a file that is read as a whole, in bytes.
-const WHOLE: u64 = 256 << 20;
+const MAX_WHOLE: u64 = 256 << 20;
 
-/// Reads a file of at most [`WHOLE`] bytes; `-` is standard input.
+/// Reads a file of at most [`MAX_WHOLE`] bytes; `-` is standard input.
 pub(crate) fn read_bytes(path: &Path) -> anyhow::Result<Vec<u8>> {
-    let unreadable = |why: io::Error| trouble_with(path, why, READABLE);
-    let (from, size): (Box<dyn Read>, u64) = if path.as_os_str() == "-" {
-        (Box::new(io::stdin()), 0)
-    } else {
-        let file = File::open(path).map_err(unreadable)?;
-        let size = file.metadata().map_err(unreadable)?.len();
-        (Box::new(file), size)
-    };
+    let (from, size) = open(path).map_err(|why| unreadable(path, why))?;
+    let size = size.unwrap_or(0);
     let mut bytes = Vec::new();
-    if size <= WHOLE {
+    if size <= MAX_WHOLE {
         // The size of a device is 0, but it may be without end.
-        from.take(WHOLE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+        let read = from.take(MAX_WHOLE + 1).read_to_end(&mut bytes);
+        read.map_err(|why| unreadable(path, why))?;
     }
-    if size.max(bytes.len() as u64) > WHOLE {
-        let why = format!(
-            "a file that is read as a whole may have {} MB, this one has more",
-            WHOLE >> 20
-        );
-        return Err(trouble_with(
-            path,
-            why,
-            "a save takes less in its binary form: `rulemate save FILE.bin`",
-        ));
+    if size.max(bytes.len() as u64) > MAX_WHOLE {
+        let limit = MAX_WHOLE >> 20;
+        let why = format!("a file that is read as a whole may have {limit} MB, this one has more");
+        let fix = "a save takes less in its binary form: `rulemate save FILE.bin`";
+        return Err(trouble_with(path, why, fix));
     }
     Ok(bytes)
 }
@@ -240,7 +237,7 @@ pub(crate) fn read_text(path: &Path) -> anyhow::Result<String> {
         .map_err(|why| trouble_with(path, why, "save the file as UTF-8"))
 }
 
-/// Whether the cause of an error is that nobody reads our output any more.
+/// Whether the cause of an error is that the reader of our output has closed the pipe.
 pub(crate) fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {
         it.downcast_ref::<io::Error>().is_some_and(|io| io.kind() == io::ErrorKind::BrokenPipe)

@@ -16,7 +16,7 @@ use crate::presets::{Catalogue, OptionEntry, PresetEntry, Ruleset};
 
 /// Depth of the row of perft counts.
 const DEPTH: u32 = 3;
-/// Beyond a count above this limit no further depth is counted: one more ply would take minutes.
+/// After a count above this, no further depth is counted: one more ply would take minutes.
 const MANY: u64 = 10_000;
 
 /// Writes all pages to a folder, which is created if need be.

@@ -1,4 +1,4 @@
-//! `rulemate play`: a board in the terminal, for two persons, against the computer or a random mover.
+//! `rulemate play`: a board in the terminal, for people to play each other, the computer or a random mover.
 //!
 //! Lines are read from standard input, so a session can be piped in; the input is then echoed, so that the
 //! transcript reads like an interactive session.
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &PlayArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let Opened { rules, game, .. } = setup::open_with(&mut library, Some(&args.game), &args.from)?;
     let rules = Arc::unwrap_or_clone(rules);
     let seat = args.computer.as_deref().or(args.random.as_deref());
-    let plays = seat.map(|it| side_of_machine(&rules, it)).transpose()?;
+    let plays = seat.map(|it| seats_of_machine(&rules, it)).transpose()?;
     let mut random = args.seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
     let level = Level::new(args.level).unwrap_or(Level::HIGHEST);
     let lessons =
@@ -74,18 +74,18 @@ fn learned(game: &Game, lessons: Lessons) -> Knowledge {
 
 /// The sides that the machine plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Seat {
+enum Seats {
     One(i64),
-    Both,
+    All,
 }
 
-fn side_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seat> {
+fn seats_of_machine(rules: &Ruleset, name: &str) -> anyhow::Result<Seats> {
     let sides = rules.sides();
     if name == "both" || name == "all" {
-        return Ok(Seat::Both);
+        return Ok(Seats::All);
     }
     if let Some(side) = sides.iter().position(|it| it == name) {
-        return Ok(Seat::One(side as i64));
+        return Ok(Seats::One(side as i64));
     }
     let cause = format!("{} has no side {name}", rules.game().name);
     Err(trouble(cause, format!("name a side for the machine: {}, both", sides.join(", "))))
@@ -106,7 +106,7 @@ struct Session<'a> {
     /// Limits of learning the game, at the start and after each change of presets.
     lessons: Lessons,
     /// The sides that the machine plays.
-    plays: Option<Seat>,
+    plays: Option<Seats>,
 }
 
 /// Whether a session goes on.
@@ -129,13 +129,13 @@ impl Session<'_> {
 
     /// Asks for a line; `None` at the end of the input.
     fn prompt(&mut self) -> anyhow::Result<Option<String>> {
-        let who = match (self.game.result(), self.game.side()) {
+        let prompt = match (self.game.result(), self.game.side()) {
             (None, Some(side)) => names::side(&self.game, side),
             _ => "over".to_owned(),
         };
         let is_typed = io::stdin().is_terminal();
         if is_typed {
-            self.out.text(format_args!("{who}> "))?;
+            self.out.text(format_args!("{prompt}> "))?;
             self.out.flush()?;
         }
         let mut bytes = Vec::new();
@@ -145,7 +145,7 @@ impl Session<'_> {
         // Bytes that are no text are no move, but no reason to end the session either.
         let line = String::from_utf8_lossy(&bytes).into_owned();
         if !is_typed {
-            self.out.line(format_args!("{who}> {}", line.trim()))?;
+            self.out.line(format_args!("{prompt}> {}", line.trim()))?;
         }
         Ok(Some(line))
     }
@@ -206,16 +206,12 @@ impl Session<'_> {
         self.answer()
     }
 
-    /// Lets the machine play as long as it is its turn.
+    /// Lets the machine play while it is to move.
     fn answer(&mut self) -> anyhow::Result<()> {
         while self.is_machine_to_move() {
-            let (mv, by) = match self.thought() {
-                Some(mv) => (mv, "the computer"),
-                None => match self.at_random() {
-                    Some(mv) => (mv, "the random mover"),
-                    None => return Ok(()),
-                },
-            };
+            let computers = self.computers_move().map(|it| (it, "the computer"));
+            let chosen = computers.or_else(|| Some((self.random_move()?, "the random mover")));
+            let Some((mv, by)) = chosen else { return Ok(()) };
             let number = names::numbered(&self.game, "");
             let record = self.game.play(&mv)?;
             let line = format!("{number}{} ({}) by {by}", record.san, record.uci);
@@ -227,7 +223,7 @@ impl Session<'_> {
     }
 
     /// The computer's action, if there is a computer and its action can be taken.
-    fn thought(&mut self) -> Option<Move> {
+    fn computers_move(&mut self) -> Option<Move> {
         let computer = self.computer.as_mut()?;
         let budget = computer.level().budget();
         let choice = computer.choose(&self.game, budget, &Stop::default())?;
@@ -238,7 +234,7 @@ impl Session<'_> {
 
     /// A random action that can be played, if possible one after which the turn can be finished. If none can be played,
     /// any of them: its error says why.
-    fn at_random(&mut self) -> Option<Move> {
+    fn random_move(&mut self) -> Option<Move> {
         let moves = self.game.listing();
         let contract = self.game.contract().clone();
         let world = self.game.world_mut();
@@ -260,8 +256,8 @@ impl Session<'_> {
         self.game.result().is_none()
             && match self.plays {
                 None => false,
-                Some(Seat::Both) => true,
-                Some(Seat::One(side)) => self.game.side() == Some(side),
+                Some(Seats::All) => true,
+                Some(Seats::One(side)) => self.game.side() == Some(side),
             }
     }
 
@@ -272,7 +268,7 @@ impl Session<'_> {
             return self.out.line("nothing to undo");
         };
         // If the machine plays all sides, there is no person to wait for.
-        let is_alone = self.plays == Some(Seat::Both);
+        let is_alone = self.plays == Some(Seats::All);
         while !is_alone && self.is_machine_to_move() {
             match self.game.takeback() {
                 Some(earlier) => record = earlier,
@@ -412,7 +408,7 @@ impl Session<'_> {
             match self.game.side().map(|side| self.game.resign(side).map(ToString::to_string)) {
                 Some(Ok(result)) => result,
                 Some(Err(why)) => why.to_string(),
-                None => "nobody is to move".to_owned(),
+                None => "no side is to move".to_owned(),
             };
         self.out.line(line)
     }

@@ -76,28 +76,28 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
     Ok(Verdict::Fine)
 }
 
-/// The plans of a relation, or of the rule at a place: lines of `World::plan_text`, which has a line for each relation,
-/// below it the places of its rules, two spaces in, and below each place its instructions.
+/// The plans of a relation, or of the rule at a place, as `World::plan_text` has them: a line for each relation, below it
+/// the places of its rules, indented by two spaces, and below each place its instructions.
 fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
     let text = game.world().plan_text();
-    let (mut found, mut head, mut is_relation, mut is_rule) = (Vec::new(), "", false, false);
-    for line in text.lines() {
-        let place = line.strip_prefix("  ").filter(|it| !it.starts_with(' '));
-        if let Some(place) = place {
-            is_rule = place == of || place.ends_with(&format!("/{of}"));
-        } else if !line.starts_with(' ') {
-            (head, is_rule) = (line, false);
-            is_relation = line.split_once(": ").is_some_and(|it| it.0 == of);
+    let lines: Vec<&str> = text.lines().collect();
+    let is_meant = |place: &str| place == of || place.ends_with(&format!("/{of}"));
+    let mut found: Vec<&str> = Vec::new();
+    for relation in lines.chunk_by(|_, next| next.starts_with(' ')) {
+        let [head, rules @ ..] = relation else { continue };
+        if head.split_once(": ").is_some_and(|it| it.0 == of) {
+            found.extend(relation);
+            continue;
         }
-        if is_rule && place.is_some() && !is_relation {
-            found.push(head.to_owned());
-        }
-        if is_relation || is_rule {
-            found.push(line.to_owned());
+        for rule in rules.chunk_by(|_, next| place_in(next).is_none()) {
+            if place_in(rule[0]).is_some_and(is_meant) {
+                found.push(head);
+                found.extend(rule);
+            }
         }
     }
     if !found.is_empty() {
-        return Ok(found);
+        return Ok(found.into_iter().map(str::to_owned).collect());
     }
     let names = text.lines().filter_map(|it| Some(it.split_once(": ")?.0));
     let near = nearest(of, names.filter(|it| !it.starts_with(' ')));
@@ -110,6 +110,11 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
         (None, None) => "name a derived relation, or a rule by FILE:LINE",
     };
     Err(trouble(format!("there is no plan of {of}"), fix))
+}
+
+/// The place of a rule, if this line of `World::plan_text` is one.
+fn place_in(line: &str) -> Option<&str> {
+    line.strip_prefix("  ").filter(|it| !it.starts_with(' '))
 }
 
 /// A game to profile: its first position, and what is played from there.

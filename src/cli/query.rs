@@ -36,58 +36,55 @@ struct Answers {
 }
 
 pub(crate) fn run(args: &QueryArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    let mut answers = Answers { query: args.query.clone(), variables: None, answers: Vec::new() };
+    let answers = Answers { query: args.query.clone(), variables: None, answers: Vec::new() };
+    let mut asking = Asking { each_ply: args.each_ply, number: None, answers };
     let PositionArgs { game: name, from } = &args.position;
     let mut library = Library::new(&from.rules)?;
     match &args.pgn {
         None => {
             let mut game = setup::open_unmoved(&mut library, name.as_deref(), from)?.game;
             let moves = setup::words(from.moves.as_deref().unwrap_or_default());
-            let moves = moves.into_iter().map(Next::Move);
-            follow(&mut game, moves, &|_, _| Ok(false), args, None, &mut answers)?;
+            asking.follow(&mut game, moves.into_iter().map(Next::Move), &|_, _| Ok(false))?;
         }
         Some(path) => {
             let (games, bar) = open_games(path, "query")?;
-            let mut count = 0;
-            for pgn in games {
-                count += 1;
-                follow_recorded(pgn, &mut library, args, count, &mut answers)
-                    .with_context(|| format!("{}#{count}", path.display()))?;
+            for (number, pgn) in (1..).zip(games) {
+                asking.number = Some(number);
+                follow_recorded(pgn, &mut library, &args.position, &mut asking)
+                    .with_context(|| format!("{}#{number}", path.display()))?;
             }
             bar.finish_and_clear();
-            if count == 0 {
+            if asking.number.is_none() {
                 return Err(no_game_in(path));
             }
         }
     }
-    let found = !answers.answers.is_empty();
+    let answers = asking.answers;
     if args.json {
         out.json(&answers)?
     } else {
         print(&answers, args, out)?
     }
-    Ok(Verdict::of(!found))
+    Ok(Verdict::of(answers.answers.is_empty()))
 }
 
 /// Plays a recorded game, and runs the query.
 fn follow_recorded(
     pgn: Result<PgnGame, PgnError>,
     library: &mut Library,
-    args: &QueryArgs,
-    number: usize,
-    answers: &mut Answers,
+    position: &PositionArgs,
+    asking: &mut Asking,
 ) -> anyhow::Result<()> {
-    let PositionArgs { game: name, from } = &args.position;
     let pgn = pgn.map_err(|it| unreadable_game(&it))?;
-    let name = setup::variant(name.as_deref(), &pgn);
-    let (game, rules) = setup::start_recorded(library, name, &from.presets, &pgn)?;
+    let name = setup::variant(position.game.as_deref(), &pgn);
+    let (game, rules) = setup::start_recorded(library, name, &position.from.presets, &pgn)?;
     let switch = |game: &mut Game, comments: &[String]| library.switch(&rules, game, comments);
     let moves = pgn
         .moves
         .iter()
         .flat_map(|it| [Next::Move(Word::of_move(&it.text)), Next::Comments(&it.comments)]);
     let moves = [Next::Comments(&pgn.comments)].into_iter().chain(moves);
-    follow(&mut setup::with_warnings(game), moves, &switch, args, Some(number), answers)
+    asking.follow(&mut setup::with_warnings(game), moves, &switch)
 }
 
 /// What comes next in a game.
@@ -100,100 +97,109 @@ enum Next<'t> {
 /// Changes presets as comments say, and returns whether any comment does.
 type Switch<'s> = &'s dyn Fn(&mut Game, &[String]) -> anyhow::Result<bool>;
 
-/// Plays moves on top of the game's history, and runs the query at the end. With `--each-ply` it runs at the start of
-/// the history, and after each move of the history and of `moves`.
-fn follow<'t>(
-    game: &mut Game,
-    moves: impl IntoIterator<Item = Next<'t>>,
-    switch: Switch<'_>,
-    args: &QueryArgs,
+/// A query that is being run, along one game after the other.
+struct Asking {
+    each_ply: bool,
+    /// The game of a file that is being followed, from 1.
     number: Option<usize>,
-    answers: &mut Answers,
-) -> anyhow::Result<()> {
-    let mut query = compile(game, answers)?;
-    if args.each_ply {
+    answers: Answers,
+}
+
+impl Asking {
+    /// Plays moves on top of the game's history, and runs the query at the end. With `--each-ply` it runs at the start
+    /// of the history, and after each move of the history and of `moves`.
+    fn follow<'t>(
+        &mut self,
+        game: &mut Game,
+        moves: impl IntoIterator<Item = Next<'t>>,
+        switch: Switch<'_>,
+    ) -> anyhow::Result<()> {
+        let mut query = self.compile(game)?;
+        if self.each_ply {
+            self.ask_history(game, &query)?;
+        }
+        let mut played = 0;
+        for next in moves {
+            let word = match next {
+                Next::Move(word) => word,
+                Next::Comments(comments) => {
+                    if switch(game, comments)? {
+                        query = self.compile(game)?;
+                    }
+                    continue;
+                }
+            };
+            if !word.is_move(game) {
+                continue;
+            }
+            let named = names::numbered(game, word.text);
+            setup::play_one(game, played, word.text)?;
+            played += 1;
+            if self.each_ply {
+                self.ask(game, &query, Some(named))?;
+            }
+        }
+        if !self.each_ply {
+            self.ask(game, &query, None)?;
+        }
+        Ok(())
+    }
+
+    /// Runs the query at the start of a game's history and after each of its moves.
+    fn ask_history(&mut self, game: &mut Game, query: &Query) -> anyhow::Result<()> {
         let mut last = None;
         for (ply, record) in game.history().iter().enumerate() {
             let Some(mut before) = game.branch(ply) else { break };
             // The rules may have been different then.
-            let query = compile(&before, answers)?;
-            ask(&mut before, &query, number, last, answers)?;
+            let query = self.compile(&before)?;
+            self.ask(&mut before, &query, last)?;
             last = Some(names::numbered(&before, &record.san));
         }
-        ask(game, &query, number, last, answers)?;
+        self.ask(game, query, last)
     }
-    let mut played = 0;
-    for next in moves {
-        let word = match next {
-            Next::Move(word) => word,
-            Next::Comments(comments) => {
-                if switch(game, comments)? {
-                    query = compile(game, answers)?;
-                }
-                continue;
-            }
-        };
-        if !word.is_move(game) {
-            continue;
-        }
-        let named = names::numbered(game, word.text);
-        setup::play_one(game, played, word.text)?;
-        played += 1;
-        if args.each_ply {
-            ask(game, &query, number, Some(named), answers)?;
-        }
-    }
-    if !args.each_ply {
-        ask(game, &query, number, None, answers)?;
-    }
-    Ok(())
-}
 
-/// Compiles the query under the rules of a game.
-fn compile(game: &Game, answers: &mut Answers) -> anyhow::Result<Query> {
-    let contract = game.contract();
-    let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
-    let query = Query::compile(game.program(), &answers.query, Some(short)).map_err(|it| {
-        let help = it.help.clone();
-        trouble(it, help.unwrap_or_else(|| "docs/relations.md lists what can be asked".to_owned()))
-    })?;
-    let variables: Vec<String> = query.columns().into_iter().map(|it| it.0).collect();
-    // A name may be a value under some rules, and a variable under others.
-    if let Some(earlier) = &answers.variables
-        && variables != *earlier
-    {
-        let [before, here] = [earlier, &variables].map(|it| match it.as_slice() {
-            [] => "no variables".to_owned(),
-            [only] => format!("the variable {only}"),
-            all => format!("the variables {}", all.join(", ")),
-        });
-        let cause =
-            format!("the query has {here} under these rules, and {before} under those before");
-        return Err(trouble(cause, "write ?NAME for what is to be a variable under all rules"));
+    /// Compiles the query under the rules of a game.
+    fn compile(&mut self, game: &Game) -> anyhow::Result<Query> {
+        let contract = game.contract();
+        let short = Abbreviation { rel: contract.at.rel, values: contract.board.domain };
+        let compiled = Query::compile(game.program(), &self.answers.query, Some(short));
+        let query = compiled.map_err(|it| {
+            let help = it.help.clone();
+            let relations = || "docs/relations.md lists what can be asked".to_owned();
+            trouble(it, help.unwrap_or_else(relations))
+        })?;
+        let variables: Vec<String> = query.columns().into_iter().map(|it| it.0).collect();
+        // A name may be a value under some rules, and a variable under others.
+        if let Some(earlier) = &self.answers.variables
+            && variables != *earlier
+        {
+            let [before, here] = [earlier, &variables].map(|it| match it.as_slice() {
+                [] => "no variables".to_owned(),
+                [only] => format!("the variable {only}"),
+                all => format!("the variables {}", all.join(", ")),
+            });
+            let cause =
+                format!("the query has {here} under these rules, and {before} under those before");
+            return Err(trouble(cause, "write ?NAME for what is to be a variable under all rules"));
+        }
+        self.answers.variables = Some(variables);
+        Ok(query)
     }
-    answers.variables = Some(variables);
-    Ok(query)
-}
 
-/// Runs the query in a position, and adds what it finds to the answers.
-fn ask(
-    game: &mut Game,
-    query: &Query,
-    number: Option<usize>,
-    mv: Option<String>,
-    answers: &mut Answers,
-) -> anyhow::Result<()> {
-    let ply = game.history().len();
-    let answer = query.answer(&game.world_mut().materialised());
-    // Beyond a limit rows are missing, and answers with them.
-    game.check()?;
-    let answer = answer.or_fix("ask for less: bind more variables, or ask in parts")?;
-    for row in &answer.rows {
-        let columns = answer.columns.iter().zip(row);
-        let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw)).collect();
-        answers.answers.push(Found { game: number, ply, mv: mv.clone(), values });
+    /// Runs the query in a position, and adds what it finds to the answers.
+    fn ask(&mut self, game: &mut Game, query: &Query, mv: Option<String>) -> anyhow::Result<()> {
+        let ply = game.history().len();
+        let answer = query.answer(&game.world_mut().materialised());
+        // Beyond a limit rows are missing, and answers with them.
+        game.check()?;
+        let answer = answer.or_fix("ask for less: bind more variables, or ask in parts")?;
+        for row in &answer.rows {
+            let columns = answer.columns.iter().zip(row);
+            let values = columns.map(|((_, ty), &raw)| game.name(*ty, raw)).collect();
+            self.answers.answers.push(Found { game: self.number, ply, mv: mv.clone(), values });
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Prints a table: with `--pgn` a column for the game, with `--each-ply` two for the ply and the move, then one per

@@ -8,14 +8,15 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::Verdict;
 use super::args::RefereeArgs;
 use super::explain::play_text;
 use super::names;
-use super::output::{Ink, Out, no_game_in, open_games, report};
+use super::output::{Ink, Out, no_game_in, open_games};
 use super::setup::{self, Library};
+use super::{Verdict, for_each_file};
 use crate::game::{Finding, Game, PlayError};
 use crate::moves::notation::{MoveError, PgnError, PgnGame, PgnMove, PgnResult};
+use crate::presets::Ruleset;
 
 /// The result of one game.
 #[derive(Debug, Serialize)]
@@ -58,36 +59,30 @@ enum Ruling {
 
 pub(crate) fn run(args: &RefereeArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.rules)?;
+    for_each_file(&args.files, out, |path, out| judge_file(&mut library, args, path, out))
+}
+
+fn judge_file(
+    library: &mut Library,
+    args: &RefereeArgs,
+    path: &Path,
+    out: &mut Out,
+) -> anyhow::Result<Verdict> {
+    let (games, bar) = open_games(path, "referee")?;
     let mut verdict = Verdict::Fine;
-    for path in &args.files {
-        let (games, bar) = match open_games(path, "referee") {
-            Ok(opened) => opened,
-            // The other files are still judged.
-            Err(why) => {
-                out.flush()?;
-                report(&why);
-                verdict = Verdict::Unreadable;
-                continue;
-            }
-        };
-        let mut count = 0;
-        for game in games {
-            if matches!(&game, Err(it) if it.fault.is_of_the_file()) {
-                verdict = Verdict::Unreadable;
-            }
-            count += 1;
-            let judged = judge(&mut library, args.game.as_deref(), path, count, game);
-            let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
-            verdict = verdict.max(Verdict::of(!fine));
-            bar.suspend(|| print(&judged, args.json, out).and_then(|()| Ok(out.flush()?)))?;
-        }
-        bar.finish_and_clear();
-        if count == 0 {
-            report(&no_game_in(path));
+    let mut count = 0;
+    for game in games {
+        if matches!(&game, Err(it) if it.fault.is_of_the_file()) {
             verdict = Verdict::Unreadable;
         }
+        count += 1;
+        let judged = judge(library, args.game.as_deref(), path, count, game);
+        let fine = matches!(judged.ruling, Ruling::Ok { contradicted: false, .. });
+        verdict = verdict.max(Verdict::of(!fine));
+        bar.suspend(|| print(&judged, args.json, out).and_then(|()| Ok(out.flush()?)))?;
     }
-    Ok(verdict)
+    bar.finish_and_clear();
+    if count == 0 { Err(no_game_in(path)) } else { Ok(verdict) }
 }
 
 fn print(judged: &GameOutcome, json: bool, out: &mut Out) -> anyhow::Result<()> {
@@ -146,35 +141,33 @@ fn judge(
     match setup::start_recorded(library, variant, &[], &pgn) {
         Ok((mut game, rules)) => {
             let warnings = game.warnings().iter().map(ToString::to_string).collect();
-            let switch = |game: &mut Game, comments: &[String]| {
-                let switched = library.switch(&rules, game, comments);
-                switched.err().map(|why| Ruling::Unreadable { reason: why.to_string() })
-            };
-            judged(variant, warnings, replay(&mut game, &pgn, switch))
+            let ruling = replay(&mut game, &pgn, library, &rules);
+            let unreadable = |why: anyhow::Error| Ruling::Unreadable { reason: why.to_string() };
+            judged(variant, warnings, ruling.unwrap_or_else(unreadable))
         }
         Err(why) => judged(variant, Vec::new(), Ruling::Unreadable { reason: why.to_string() }),
     }
 }
 
-/// Plays the moves. `switch` changes presets as comments say, and returns why that cannot be done.
+/// Plays the moves, and changes presets as comments say.
+///
+/// # Errors
+/// The presets of a comment cannot be activated.
 fn replay(
     game: &mut Game,
     pgn: &PgnGame,
-    switch: impl Fn(&mut Game, &[String]) -> Option<Ruling>,
-) -> Ruling {
-    if let Some(unreadable) = switch(game, &pgn.comments) {
-        return unreadable;
-    }
+    library: &Library,
+    rules: &Ruleset,
+) -> anyhow::Result<Ruling> {
+    library.switch(rules, game, &pgn.comments)?;
     for mv in &pgn.moves {
         let at = names::numbered(game, &mv.text);
         if let Err(refusal) = play_text(game, &mv.text) {
-            return refused(game, mv, at, refusal);
+            return Ok(refused(game, mv, at, refusal));
         }
-        if let Some(unreadable) = switch(game, &mv.comments) {
-            return unreadable;
-        }
+        library.switch(rules, game, &mv.comments)?;
     }
-    conclude(game, pgn)
+    Ok(conclude(game, pgn))
 }
 
 fn refused(game: &mut Game, mv: &PgnMove, at: String, refusal: PlayError) -> Ruling {
@@ -195,7 +188,6 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
     let plain = |it: &str| PgnResult::parse(it).map_or_else(|| it.to_owned(), |it| it.to_string());
     let tag = pgn.tag("Result").map(plain).filter(|it| !matches!(it.as_str(), "*" | "?" | ""));
     let marker = pgn.result.map(|it| it.to_string()).filter(|it| it != "*");
-    let inconsistent = matches!((&tag, &marker), (Some(tag), Some(marker)) if tag != marker);
     let stated = marker.clone().or(tag.clone());
     let claims = game.claims();
     let score = |winner: Option<i64>| PgnResult::of(winner.map(|it| it == 0)).to_string();
@@ -218,7 +210,9 @@ fn conclude(game: &mut Game, pgn: &PgnGame) -> Ruling {
         }
         (None, None) => ("*".to_owned(), "unfinished: the position is not over".to_owned(), false),
     };
-    if let (true, Some(tag), Some(marker)) = (inconsistent, tag, marker) {
+    if let (Some(tag), Some(marker)) = (tag, marker)
+        && tag != marker
+    {
         note.push_str(&format!("; the Result tag says {tag}, the last word {marker}"));
         contradicted = true;
     }

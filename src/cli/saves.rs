@@ -5,6 +5,7 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde::Serialize;
+use serde_json::json;
 
 use super::Verdict;
 use super::args::{DiffArgs, LoadArgs, SaveArgs};
@@ -12,9 +13,8 @@ use super::board::{self, Symbols};
 use super::names;
 use super::output::{Out, read_bytes, trouble, trouble_with};
 use super::setup::{self, Opened, refusal, restore};
-use crate::facts::SavedFact;
 use crate::game::Game;
-use crate::presets::save::{Content, Form, Restored, RulesFrom, Save};
+use crate::presets::save::{Content, Doubt, Form, Restored, RulesFrom, Save};
 use crate::presets::{Activation, Catalogue, Ruleset};
 use crate::rules::plural;
 
@@ -160,27 +160,20 @@ fn print(state: &State, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The difference between the last positions of two saves, as `--json` prints it.
-#[derive(Serialize)]
-struct Change {
-    added: Vec<SavedFact>,
-    removed: Vec<SavedFact>,
-}
-
 pub(crate) fn diff(args: &DiffArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let read = |path: &Path| -> anyhow::Result<Save> {
-        let name = || path.display().to_string();
-        let read = Save::read(&read_bytes(path)?, "").map_err(|it| refusal(&it));
-        let (save, doubt) = read.with_context(name)?;
-        match doubt {
+        let bytes = read_bytes(path)?;
+        let undoubted = |(save, doubt): (Save, Option<Doubt>)| match doubt {
             None => Ok(save),
-            Some(it) => Err(refusal(&it.into())).with_context(name),
-        }
+            Some(doubt) => Err(doubt.into()),
+        };
+        let read = Save::read(&bytes, "").and_then(undoubted);
+        read.map_err(|it| refusal(&it)).with_context(|| path.display().to_string())
     };
     let (added, removed) = read(&args.from)?.difference(&read(&args.to)?);
     let found = !added.is_empty() || !removed.is_empty();
     if args.json {
-        out.json(&Change { added, removed })?;
+        out.json(&json!({ "added": added, "removed": removed }))?;
         return Ok(Verdict::of(found));
     }
     for fact in &removed {

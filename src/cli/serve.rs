@@ -206,59 +206,59 @@ fn contents(health: &Health) -> String {
 const FEWEST_COMMITS: f64 = 20.0;
 const FEWEST_FILES: u64 = 1024;
 
-/// What the doctor has looked at, printed at once unless the output is JSON.
-struct Looks<'o> {
+/// The findings of the doctor, printed at once unless the output is JSON.
+struct Findings<'o> {
     out: &'o mut Out,
     json: bool,
-    all: Vec<Look>,
+    all: Vec<Finding>,
 }
 
 #[derive(Serialize)]
-struct Look {
+struct Finding {
     ok: bool,
     text: String,
 }
 
-impl Looks<'_> {
-    /// Adds what was found: `Ok` if it is well, `Err` if not.
+impl Findings<'_> {
+    /// Adds a finding: `Ok` if it is fine, `Err` if not.
     fn add(&mut self, found: Result<String, String>) -> anyhow::Result<()> {
-        let look = Look { ok: found.is_ok(), text: found.unwrap_or_else(|it| it) };
+        let finding = Finding { ok: found.is_ok(), text: found.unwrap_or_else(|it| it) };
         if !self.json {
-            let (ink, mark) = if look.ok { (Ink::Good, "ok  ") } else { (Ink::Bad, "BAD ") };
+            let (ink, mark) = if finding.ok { (Ink::Good, "ok  ") } else { (Ink::Bad, "BAD ") };
             let mark = self.out.ink(ink, mark);
-            self.out.line(format_args!("{mark}{}", look.text))?;
+            self.out.line(format_args!("{mark}{}", finding.text))?;
         }
-        self.all.push(look);
+        self.all.push(finding);
         Ok(())
     }
 }
 
 pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let url = store_url(args.store.as_deref())?;
-    let mut looks = Looks { out, json: args.json, all: Vec::new() };
+    let mut findings = Findings { out, json: args.json, all: Vec::new() };
     let library = Library::new();
     let rules = library.as_ref().map(|it| format!("rules: {}", &it.own_hash()[..16]));
-    looks.add(rules.map_err(|why| format!("rules: {why}")))?;
+    findings.add(rules.map_err(|why| format!("rules: {why}")))?;
     if store::file_of(&url).is_none_or(Path::exists) {
-        look_at_store(&url, &mut looks)?;
+        check_store(&url, &mut findings)?;
         if let Ok(library) = &library {
-            compare_with_logs(&url, library, args.quick, &mut looks)?;
+            compare_with_logs(&url, library, args.quick, &mut findings)?;
         }
     } else {
-        looks.add(Err(format!("store: {url} is not there; `rulemate serve` makes it")))?;
+        findings.add(Err(format!("store: {url} is not there; `rulemate serve` makes it")))?;
     }
     let judged = |is_enough: bool, text: String| if is_enough { Ok(text) } else { Err(text) };
-    looks.add(match durable_appends(&folder_of(&url)) {
+    findings.add(match durable_appends(&folder_of(&url)) {
         Ok(rate) => {
             judged(rate > FEWEST_COMMITS, format!("disk: {rate:.0} durable commits a second"))
         }
         Err(why) => Err(format!("disk: {why}")),
     })?;
-    looks.add(match open_files() {
+    findings.add(match open_files() {
         Some(limit) => judged(limit >= FEWEST_FILES, format!("open files: {limit} at most")),
         None => Ok("open files: unknown here".to_owned()),
     })?;
-    let Looks { out, json, all } = looks;
+    let Findings { out, json, all } = findings;
     let fine = all.iter().all(|it| it.ok);
     if json {
         out.json(&json!({ "ok": fine, "looks": all }))?;
@@ -266,17 +266,17 @@ pub(crate) fn doctor(args: &DoctorArgs, out: &mut Out) -> anyhow::Result<Verdict
     Ok(Verdict::of(!fine))
 }
 
-fn look_at_store(url: &str, looks: &mut Looks<'_>) -> anyhow::Result<()> {
+fn check_store(url: &str, findings: &mut Findings<'_>) -> anyhow::Result<()> {
     let looked = store::open_to_read(url).and_then(|mut it| Ok((it.check()?, it.earlier_format())));
     let (health, earlier) = match looked {
         Ok(looked) => looked,
-        Err(why) => return looks.add(Err(format!("store: {why}"))),
+        Err(why) => return findings.add(Err(format!("store: {why}"))),
     };
     let format = earlier.map_or_else(String::new, |it| {
         format!(", of the earlier format {it}: `rulemate serve` brings it to the current one")
     });
-    looks.add(Ok(format!("store: {url}, {}{format}", contents(&health))))?;
-    health.faults.into_iter().try_for_each(|it| looks.add(Err(format!("store: {it}"))))
+    findings.add(Ok(format!("store: {url}, {}{format}", contents(&health))))?;
+    health.faults.into_iter().try_for_each(|it| findings.add(Err(format!("store: {it}"))))
 }
 
 /// Compares the summaries of games with their logs, and unless `is_quick` their snapshots.
@@ -284,17 +284,17 @@ fn compare_with_logs(
     url: &str,
     library: &Library,
     is_quick: bool,
-    looks: &mut Looks<'_>,
+    findings: &mut Findings<'_>,
 ) -> anyhow::Result<()> {
     type Compare = fn(&mut dyn Store, &Library) -> Result<Verified, StoreError>;
     let all: [(&str, Compare); 2] = [("summaries", summaries), ("snapshots", snapshots)];
     for (what, compare) in all.into_iter().take(if is_quick { 1 } else { 2 }) {
         match store::open_to_read(url).and_then(|mut it| compare(it.as_mut(), library)) {
             Ok(Verified { good, faults }) => {
-                looks.add(Ok(format!("{what}: {good} are what their logs say")))?;
-                faults.into_iter().try_for_each(|it| looks.add(Err(it)))?;
+                findings.add(Ok(format!("{what}: {good} are what their logs say")))?;
+                faults.into_iter().try_for_each(|it| findings.add(Err(it)))?;
             }
-            Err(why) => looks.add(Err(format!("{what}: {why}")))?,
+            Err(why) => findings.add(Err(format!("{what}: {why}")))?,
         }
     }
     Ok(())

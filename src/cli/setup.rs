@@ -51,25 +51,9 @@ pub(crate) fn open_unmoved(
     game: Option<&str>,
     from: &StartArgs,
 ) -> anyhow::Result<Opened> {
-    let mut opened = match (&from.save, &from.facts) {
-        (Some(save), _) => of_save(library, save, from)?,
-        (None, facts) => {
-            let game = game.unwrap_or(DEFAULT_GAME);
-            let rules = library.load(game, &from.presets)?;
-            let name = game.to_owned();
-            match facts {
-                Some(facts) => {
-                    let (rules, game) = of_facts(library, &rules, facts)?;
-                    let presets = Activation::texts(&Catalogue::active(&game));
-                    Opened { game, rules, name, presets }
-                }
-                None => {
-                    let game = with_warnings(start(&rules, from.fen.as_deref())?);
-                    let presets = typed(&rules, &from.presets);
-                    Opened { game, rules, name, presets }
-                }
-            }
-        }
+    let mut opened = match &from.save {
+        Some(save) => of_save(library, save, from)?,
+        None => of_game(library, game.unwrap_or(DEFAULT_GAME), from)?,
     };
     for conflict in Catalogue::conflicts(&mut opened.game) {
         warn(conflict);
@@ -77,7 +61,21 @@ pub(crate) fn open_unmoved(
     Ok(opened)
 }
 
-/// The activations of rules that are of presets typed, in full.
+/// The game of that name, from its start, a FEN or the facts of a file.
+fn of_game(library: &mut Library, name: &str, from: &StartArgs) -> anyhow::Result<Opened> {
+    let rules = library.load(name, &from.presets)?;
+    let name = name.to_owned();
+    if let Some(facts) = &from.facts {
+        let (rules, game) = of_facts(library, &rules, facts)?;
+        let presets = Activation::texts(&Catalogue::active(&game));
+        return Ok(Opened { game, rules, name, presets });
+    }
+    let game = with_warnings(start(&rules, from.fen.as_deref())?);
+    let presets = typed(&rules, &from.presets);
+    Ok(Opened { game, rules, name, presets })
+}
+
+/// The activations, in full, of the presets that these texts name.
 fn typed(rules: &Ruleset, texts: &[String]) -> Vec<String> {
     let is_typed = |it: &&Activation| texts.iter().any(|text| preset_of(text) == it.preset);
     rules.activations().iter().filter(is_typed).map(ToString::to_string).collect()
@@ -118,7 +116,7 @@ fn of_save(library: &mut Library, path: &Path, from: &StartArgs) -> anyhow::Resu
     Ok(Opened { game, rules: Arc::new(rules), name, presets })
 }
 
-/// A game that goes on from the facts of a file, a whole save or only a list of them.
+/// A game that goes on from the facts of a file.
 fn of_facts(
     library: &Library,
     rules: &Ruleset,
@@ -126,20 +124,25 @@ fn of_facts(
 ) -> anyhow::Result<(Arc<Ruleset>, Game)> {
     let fix = "name a file that `rulemate facts --json` or `rulemate save` has written, and its \
                game and presets";
-    let wrong = |why: &dyn std::fmt::Display| trouble_with(path, why, fix);
-    let bytes = read_bytes(path)?;
-    let document = match std::str::from_utf8(&bytes).ok().map(Document::parse) {
-        Some(Ok(document)) => document,
-        no_list => match (Save::read(&bytes, ""), no_list) {
-            (Ok((save, None)), _) => Document::new(save.facts),
-            (Ok((_, Some(doubt))), _) => return Err(wrong(&doubt)),
-            // A text that is neither is taken for a list with a mistake.
-            (Err(RestoreError::Alien { .. }), Some(Err(why))) => return Err(wrong(&why)),
-            (Err(why), _) => return Err(wrong(&why)),
-        },
-    };
-    let resumed = library.catalogue().resume(rules, &document).map_err(|why| wrong(&why))?;
-    Ok((Arc::new(resumed.0), resumed.1))
+    let document = facts_in(&read_bytes(path)?).map_err(|why| trouble_with(path, why, fix))?;
+    let resumed = library.catalogue().resume(rules, &document);
+    let (rules, game) = resumed.map_err(|why| trouble_with(path, why, fix))?;
+    Ok((Arc::new(rules), game))
+}
+
+/// The facts in a file: a list of them, or those of a save.
+fn facts_in(bytes: &[u8]) -> Result<Document, String> {
+    let list = std::str::from_utf8(bytes).ok().map(Document::parse);
+    if let Some(Ok(document)) = list {
+        return Ok(document);
+    }
+    match (Save::read(bytes, ""), list) {
+        (Ok((save, None)), _) => Ok(Document::new(save.facts)),
+        (Ok((_, Some(doubt))), _) => Err(doubt.to_string()),
+        // A text that is neither is taken for a list with a mistake.
+        (Err(RestoreError::Alien { .. }), Some(Err(why))) => Err(why.to_string()),
+        (Err(why), _) => Err(why.to_string()),
+    }
 }
 
 /// Reads and restores a save; any doubt about it is an error.
@@ -285,7 +288,7 @@ pub(crate) fn catalogue(args: &RulesArgs) -> anyhow::Result<Catalogue> {
 }
 
 /// Maximum number of games that a library keeps: rules that are kept count as in use, and all of these are limited.
-const KEPT: usize = 32;
+const MAX_KEPT: usize = 32;
 
 /// Games by name, compiled on first use.
 pub(crate) struct Library {
@@ -307,7 +310,7 @@ impl Library {
         }
         let rules = self.catalogue.load(game, presets).map_err(|why| self.explain(&why))?;
         let rules = Arc::new(rules);
-        if self.loaded.len() == KEPT {
+        if self.loaded.len() == MAX_KEPT {
             self.loaded.clear();
         }
         self.loaded.insert(key, Arc::clone(&rules));
@@ -330,8 +333,8 @@ impl Library {
         Ok(())
     }
 
-    /// Changes the presets of a recorded game as comments say, as servers do. The rules only say which game it is. Returns
-    /// whether any comment is about presets.
+    /// Changes the presets of a recorded game as its comments say, which servers write. The rules only say which game it
+    /// is. Returns whether any comment is about presets.
     pub(crate) fn switch(
         &self,
         rules: &Ruleset,

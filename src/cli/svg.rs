@@ -1,5 +1,6 @@
-//! A board as SVG, for explanations and for pages of presets. The squares that an explanation mentions are marked,
-//! those of the row in question most strongly.
+//! A board as SVG, for explanations and for pages of presets.
+//!
+//! The squares that an explanation mentions are marked, those of the row in question most strongly.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +11,7 @@ use crate::derive::explain::{
     Refutation, Trial,
 };
 use crate::facts::EntityId;
-use crate::game::Game;
+use crate::game::{Game, PointView};
 use crate::rules::{Program, Type};
 
 /// The side of a square.
@@ -18,14 +19,14 @@ const SIDE: usize = 48;
 /// The width of the margin, which has the coordinates.
 const MARGIN: usize = 20;
 /// Maximum distance at which a point is drawn, in squares from the left or the top.
-const FURTHEST: usize = 64;
+const MAX_DISTANCE: usize = 64;
 
 /// For each square, the least depth in the tree at which it is mentioned.
 type Marks = BTreeMap<i64, usize>;
 
 /// The board of a position, with the squares of a finding marked.
 pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
-    let board = game.contract().board;
+    let is_grid = game.contract().board.is_grid;
     let mut reader = SquareReader { game, marks: Marks::new() };
     match finding {
         Finding::Proved(all) => all.iter().for_each(|it| reader.proof(it, 0)),
@@ -35,30 +36,38 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
         Finding::Unfounded => {}
     }
     let marks = reader.marks;
-    if !board.is_grid {
-        return draw_points(game, &marks);
+    match is_grid {
+        true => draw_squares(game, &marks),
+        false => draw_points(game, &marks),
     }
+}
+
+/// A board of squares with its coordinates, its last rank at the top. Of hexagons, each rank stands half a square to the
+/// right of the rank below.
+fn draw_squares(game: &mut Game, marks: &Marks) -> String {
+    let board = game.contract().board;
     let (files, ranks) = (usize::from(board.files), usize::from(board.ranks));
-    let (width, height) = (files * SIDE + 2 * MARGIN, ranks * SIDE + 2 * MARGIN);
-    let hands = hands(game);
+    let slant = if game.has_hexagons() { SIDE / 2 } else { 0 };
+    let width = files * SIDE + ranks.saturating_sub(1) * slant + 2 * MARGIN;
+    let height = ranks * SIDE + 2 * MARGIN;
+    let hands = hands(&game.fen(), &game.sides());
     let mut svg = head(width, height + if hands.is_some() { MARGIN } else { 0 });
     let (symbols, pieces) = (Symbols::of(game), game.cells());
-    for rank in 0..ranks {
-        for file in 0..files {
-            let square = (rank * files + file) as i64;
-            let (x, y) = (MARGIN + file * SIDE, MARGIN + (ranks - 1 - rank) * SIDE);
+    // The last rank is listed first.
+    for (rank, pieces) in pieces.iter().rev().enumerate() {
+        let (left, y) = (MARGIN + rank * slant, MARGIN + (ranks - 1 - rank) * SIDE);
+        for (file, piece) in pieces.iter().enumerate() {
+            let x = left + file * SIDE;
             let shade = if (file + rank) % 2 == 0 { "#c9b79c" } else { "#f0e9dc" };
             rect(&mut svg, x, y, shade, 1.0);
-            if let Some(depth) = marks.get(&square) {
+            if let Some(depth) = marks.get(&((rank * files + file) as i64)) {
                 rect(&mut svg, x, y, "#c2410c", strength(*depth));
             }
-            let piece = pieces.get(ranks - 1 - rank).and_then(|it| it.get(file)?.as_ref());
             if let Some(letter) = piece {
                 label(&mut svg, x + SIDE / 2, y + SIDE * 3 / 4, 36, markup(&symbols.draw(letter)));
             }
         }
-        let y = MARGIN + (ranks - 1 - rank) * SIDE + SIDE / 2 + 4;
-        label(&mut svg, MARGIN / 2, y, 12, rank + 1);
+        label(&mut svg, MARGIN / 2 + rank * slant, y + SIDE / 2 + 4, 12, rank + 1);
     }
     for (file, letter) in (0..files).zip('a'..) {
         label(&mut svg, MARGIN + file * SIDE + SIDE / 2, height - 6, 12, letter);
@@ -69,32 +78,25 @@ pub(crate) fn draw(game: &mut Game, finding: &Finding) -> String {
     svg + "</svg>"
 }
 
-/// A board of points: a disc for each, with its name below, and lines between those that are `adjacent` by the rules.
+/// A board of points: a disc for each, with its name below, and the lines between them.
 fn draw_points(game: &mut Game, marks: &Marks) -> String {
     let points = game.points();
     let (symbols, pieces) = (Symbols::of(game), game.cells().concat());
-    let (left, top) = (
-        points.iter().map(|it| it.x).min().unwrap_or(0),
-        points.iter().map(|it| it.y).max().unwrap_or(0),
-    );
-    let step =
-        |from: i64, to: i64| usize::try_from(to.saturating_sub(from)).unwrap_or(0).min(FURTHEST);
-    let place = |at: usize| {
-        let point = &points[at];
-        (
-            MARGIN + step(left, point.x) * SIDE + SIDE / 2,
-            MARGIN + step(point.y, top) * SIDE + SIDE / 2,
-        )
+    let left = points.iter().map(|it| it.x).min().unwrap_or(0);
+    let top = points.iter().map(|it| it.y).max().unwrap_or(0);
+    // The middle of a square, by its distance in squares from the left or the top.
+    let middle = |from: i64, to: i64| {
+        let squares = usize::try_from(to.saturating_sub(from)).unwrap_or(0).min(MAX_DISTANCE);
+        MARGIN + squares * SIDE + SIDE / 2
     };
-    let places: Vec<(usize, usize)> = (0..points.len()).map(place).collect();
+    let place = |it: &PointView| (middle(left, it.x), middle(it.y, top));
+    let places: Vec<(usize, usize)> = points.iter().map(place).collect();
     let width = places.iter().map(|it| it.0).max().unwrap_or(0) + SIDE / 2 + MARGIN;
     let height = places.iter().map(|it| it.1).max().unwrap_or(0) + SIDE / 2 + MARGIN;
     let mut svg = head(width, height);
-    let lines = game.program().relation_named("adjacent");
-    let lines = lines.map(|it| game.world_mut().tuples(it)).unwrap_or_default();
-    for line in &lines {
-        let end = |at: usize| usize::try_from(*line.get(at)?).ok().and_then(|it| places.get(it));
-        if let (Some((x1, y1)), Some((x2, y2))) = (end(0), end(1)) {
+    for (from, to) in game.lines() {
+        let end = |name: &str| points.iter().zip(&places).find(|it| it.0.name == name);
+        if let (Some((_, (x1, y1))), Some((_, (x2, y2)))) = (end(&from), end(&to)) {
             // Writing to a string does not fail.
             let _ = writeln!(
                 svg,

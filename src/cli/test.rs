@@ -22,7 +22,7 @@ use crate::presets::{Catalogue, Ruleset};
 use crate::rules::{load_path, metas, plural};
 
 /// Maximum number of actions of a list that the text of a fault names.
-const TOLD: usize = 5;
+const MAX_NAMED: usize = 5;
 
 /// The least number, the mean and the greatest.
 type Spread = (usize, f64, usize);
@@ -159,6 +159,30 @@ struct Seen {
     left_out: BTreeMap<String, u64>,
 }
 
+impl Seen {
+    /// Tests a position. Returns its legal actions, or what is wrong with it.
+    fn test_position(
+        &mut self,
+        rules: &Ruleset,
+        game: &mut Game,
+    ) -> Result<Vec<(String, Move)>, String> {
+        let moves = game.listing();
+        game.check().map_err(|it| it.to_string())?;
+        for name in reads_back(rules, game, &moves)? {
+            *self.left_out.entry(name).or_default() += 1;
+        }
+        if let Some(text) = said_twice(game, &moves) {
+            return Err(format!(
+                "two legal actions are written {text}, so only one of them can be named: tell them apart in the \
+                 `uci` of their declaration, or say by `rank` which is meant: {}",
+                game.fen()
+            ));
+        }
+        self.widths.push(moves.len());
+        Ok(moves)
+    }
+}
+
 /// Maximum number of restarts of a turn that could not be finished.
 const RESTARTS: usize = 100;
 
@@ -182,19 +206,7 @@ fn play_one(
             }
             return Ok(result.to_string());
         }
-        let moves = game.listing();
-        game.check().map_err(|it| it.to_string())?;
-        for name in reads_back(rules, game, &moves)? {
-            *seen.left_out.entry(name).or_default() += 1;
-        }
-        if let Some(text) = said_twice(game, &moves) {
-            return Err(format!(
-                "two legal actions are written {text}, so only one of them can be named: tell them apart in the \
-                 `uci` of their declaration, or say by `rank` which is meant: {}",
-                game.fen()
-            ));
-        }
-        seen.widths.push(moves.len());
+        let moves = seen.test_position(rules, game)?;
         if moves.is_empty() {
             let may_be_unfinished = !game.contract().unfinished.is_empty();
             if !may_be_unfinished || game.history().len() == began || restarts == RESTARTS {
@@ -249,7 +261,7 @@ fn reads_back(
     }
     let only = |of: &[String], others: &[String]| {
         let mut only = lacking(of, others);
-        only.truncate(TOLD);
+        only.truncate(MAX_NAMED);
         if only.is_empty() { "none".to_owned() } else { only.join(", ") }
     };
     Err(format!(

@@ -256,7 +256,7 @@ impl Game {
 
     /// The lines between points, as the relation `adjacent(point, point)` has them. Empty for a board of
     /// squares.
-    fn lines(&mut self) -> Vec<(String, String)> {
+    pub(crate) fn lines(&mut self) -> Vec<(String, String)> {
         let board = self.contract().board;
         if board.is_grid {
             return Vec::new();

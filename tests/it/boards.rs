@@ -213,7 +213,12 @@ fn points_are_drawn_where_the_rules_say_or_as_a_list() {
     let json = rulemate(&["moves", "--game", "nine-mens-morris", "--json"]);
     assert!(json.out.contains("\"g7\""), "{} {}", json.out, json.err);
     let svg = rulemate(&["explain", "a1", "--game", "nine-mens-morris", "--svg"]);
-    assert!(svg.out.contains("<line") && svg.out.contains(">a1</text>"), "{} {}", svg.out, svg.err);
+    assert!(svg.out.contains(">a1</text>"), "{} {}", svg.out, svg.err);
+    assert_eq!(svg.out.matches("<line").count(), 32, "each line once");
+    // Each of eleven ranks of hexagons stands half a square to the right of the one below.
+    let svg = rulemate(&["explain", "a1", "--game", "hex", "--svg"]).out;
+    assert!(svg.contains("viewBox=\"0 0 808 568\""), "{svg}");
+    assert!(svg.contains("<rect x=\"260\" y=\"20\""), "{svg}");
 }
 
 /// Letters are drawn as chess symbols only where they mean pieces of chess: the `n` of others may be a ship or a narwhal.
@@ -235,6 +240,19 @@ fn pictures_have_chess_symbols_where_letters_mean_them() {
     let fen = "4k3/8/8/8/8/8/8/4K3[NNp] w - - 0 1";
     let svg = rulemate(&["explain", "N@e4", "--game", "crazyhouse", "--fen", fen, "--svg"]).out;
     assert!(svg.contains(">in hand: white NN, black p</text>"), "{svg}");
+}
+
+/// A number for each side has the name of its attribute, and pieces in hand have their signs.
+#[test]
+fn what_a_fen_tells_besides_the_board_stands_below_it() {
+    let counted = rulemate_reading(&["play", "three-check", "--ascii"], "quit\n").out;
+    assert!(
+        counted.contains("\n    a b c d e f g h\n three-check.left=3+3\nwhite> quit"),
+        "{counted}"
+    );
+    let fen = "lnsgkgsnl/1r5b1/ppppppppp/9/9/9/PPPPPPPPP/1B5R1/LNSGKGSNL[G+Pg] w - - 0 1";
+    let held = rulemate_reading(&["play", "shogi", "--ascii", "--fen", fen], "quit\n").out;
+    assert!(held.contains("\n in hand: white G+P, black g\nwhite> quit"), "{held}");
 }
 
 /// A preset for all games goes on points too; one that asks for squares is refused in words.

@@ -250,7 +250,7 @@ fn a_game_without_any_action_is_a_mistake() {
     let text = "% idle\n.meta game \"idle\"\n.meta board \"none\"\n.meta start \"- w 1\"\n";
     let path = scratch("idle.dl", text);
     let out = check(1, &["check", &path]);
-    let why = format!("{path}:2: nobody can do anything in this game: it has no `.action`");
+    let why = format!("{path}:2: no side can do anything in this game: it has no `.action`");
     assert!(out.starts_with(&why) && out.ends_with(": 1 found\n"), "{out}");
     check(1, &["test", &path, "--games", "1"]);
     let action = ".action rest() legality rules uci \"rest\" \"nothing is done\"\n";

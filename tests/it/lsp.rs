@@ -203,9 +203,10 @@ fn an_empty_variable_for_the_cache_counts_as_unset() {
     editor.leave();
 }
 
-/// A member is not taken for the relation of its name; stages of presets and earlier names of relations have a meaning.
+/// A member is not taken for the relation of its name; domains, stages of presets and earlier names of relations have a
+/// meaning.
 #[test]
-fn editors_are_told_of_members_stages_and_earlier_names() {
+fn editors_are_told_of_members_domains_stages_and_earlier_names() {
     let folder = folder("lsp-names");
     let preset = folder.join("lazy.dl");
     let text = ".meta preset \"lazy\"\n.domain Preset += { lazy }\n.meta family \"chess\"\n\
@@ -222,6 +223,8 @@ fn editors_are_told_of_members_stages_and_earlier_names() {
         (5, "queen)", "`queen`: a member of `Kind`"),
         (5, "no_marcher", "not_pawn_like(piece: Entity)"),
         (7, "doze when", "`doze`: a stage of reactions"),
+        (1, "Preset", "`Preset`: a domain\n\n"),
+        (4, "Entity", "`Entity`: a domain\n\nentities, at most "),
     ] {
         let character = text.lines().nth(line).and_then(|it| it.find(at)).expect("in the text");
         let hover = editor.about("hover", &preset, line as u32, character as u32);

@@ -11,26 +11,25 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use crate::cli::args::DEFAULT_GAME;
-use crate::cli::output::Out;
 use crate::game::Game;
 use crate::presets::{Catalogue, LoadError};
 
 /// A line of the table, about many sets of presets: each preset with those that it requires, or pairs of the slowest of
 /// these sets.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) what: &'static str,
-    pub(crate) sets: usize,
+pub(super) struct Figures {
+    what: &'static str,
+    sets: usize,
     /// Milliseconds.
-    pub(crate) median: f64,
-    pub(crate) worst: f64,
-    pub(crate) worst_set: String,
+    median: f64,
+    worst: f64,
+    worst_set: String,
 }
 
 /// Number of slowest sets of which each pair is measured, too.
 const SLOWEST: usize = 6;
 
-pub(crate) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
+pub(super) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let runs = if quick { 2 } else { 9 };
     let mut ones = Vec::new();
@@ -122,13 +121,11 @@ fn row<'t>(what: &'static str, times: impl Iterator<Item = (f64, &'t Times)>) ->
     Figures { what, sets: times.len(), median, worst, worst_set }
 }
 
-pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
-    for Figures { what, sets, median, worst, worst_set } in rows {
-        out.line(format_args!(
-            "{what:22}{sets:>4} sets: median {median:.2}, worst {worst:.2} ({worst_set})"
-        ))?;
-    }
-    Ok(())
+pub(super) fn lines(rows: &[Figures]) -> Vec<String> {
+    let line = |Figures { what, sets, median, worst, worst_set }: &Figures| {
+        format!("{what:22}{sets:>4} sets: median {median:.2}, worst {worst:.2} ({worst_set})")
+    };
+    rows.iter().map(line).collect()
 }
 
 #[cfg(test)]

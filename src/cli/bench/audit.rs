@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::meter::Meter;
 use crate::audit;
 use crate::cli::args::RulesArgs;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::presets::Past;
 use crate::presets::save::{Content, Form, RulesFrom, Save};
@@ -14,18 +13,18 @@ use crate::presets::save::{Content, Form, RulesFrom, Save};
 const PLIES: usize = 100;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) plies: usize,
+pub(super) struct Figures {
+    plies: usize,
     /// Plies a second when the moves are audited: both evaluators, every row compared.
-    pub(crate) moves: f64,
+    moves: f64,
     /// Plies a second when a save is audited: in addition, the proof of each move is checked.
-    pub(crate) save: f64,
+    save: f64,
     /// Bytes of the game as a file.
-    pub(crate) json: usize,
-    pub(crate) binary: usize,
+    json: usize,
+    binary: usize,
 }
 
-pub(crate) fn run(library: &mut Library) -> anyhow::Result<Figures> {
+pub(super) fn run(library: &mut Library) -> anyhow::Result<Figures> {
     let rules = library.load("chess", &[])?;
     let mut game = setup::start(&rules, None)?;
     super::play_on(&mut game, PLIES)?;
@@ -54,14 +53,11 @@ fn timed(
     Ok(plies as f64 / seconds.max(1e-9))
 }
 
-pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
-    let Figures { plies, moves, save, json, binary } = row;
-    out.line(format_args!("both evaluators, every row: {moves:.0} plies a second"))?;
-    out.line(format_args!("a save, proofs checked too: {save:.0} plies a second"))?;
-    let kilo = |it: &usize| *it as f64 / 1024.0;
-    out.line(format_args!(
-        "a game of {plies} plies: {:.0} KB as JSON, {:.0} KB as binary",
-        kilo(json),
-        kilo(binary)
-    ))
+pub(super) fn lines(Figures { plies, moves, save, json, binary }: &Figures) -> Vec<String> {
+    let [json, binary] = [json, binary].map(|it| *it as f64 / 1024.0);
+    vec![
+        format!("both evaluators, every row: {moves:.0} plies a second"),
+        format!("a save, proofs checked too: {save:.0} plies a second"),
+        format!("a game of {plies} plies: {json:.0} KB as JSON, {binary:.0} KB as binary"),
+    ]
 }

@@ -5,7 +5,6 @@ use anyhow::ensure;
 use serde::Serialize;
 
 use super::meter::Meter;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
 use crate::moves::{Contract, LegalityMode, Move, legal_moves, perft};
@@ -17,15 +16,15 @@ pub(super) const POSITIONS: &[(&str, &str)] = &[
 
 /// A line of the table; times in microseconds for a position.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) position: &'static str,
+pub(super) struct Figures {
+    position: &'static str,
     /// The time to play a move, count, undo it and count again, halved: for one position.
-    pub(crate) incremental: f64,
+    incremental: f64,
     /// The same with every row forgotten before each question.
-    pub(crate) scratch: f64,
+    scratch: f64,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
+pub(super) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let rules = library.load("chess", &[])?;
     let rounds = if quick { 200 } else { 500 };
     let mut rows = Vec::new();
@@ -44,19 +43,16 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
     Ok(rows)
 }
 
-pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
-    out.line(format_args!(
+pub(super) fn lines(rows: &[Figures]) -> Vec<String> {
+    let head = format!(
         "{:22}{:>19}{:>14}{:>8}",
         "position", "after move or undo", "from scratch", "ratio"
-    ))?;
-    for row in rows {
-        let ratio = row.scratch / row.incremental;
-        out.line(format_args!(
-            "{:22}{:>19.2}{:>14.2}{ratio:>8.2}",
-            row.position, row.incremental, row.scratch
-        ))?;
-    }
-    Ok(())
+    );
+    let line = |Figures { position, incremental, scratch }: &Figures| {
+        let ratio = scratch / incremental;
+        format!("{position:22}{incremental:>19.2}{scratch:>14.2}{ratio:>8.2}")
+    };
+    [head].into_iter().chain(rows.iter().map(line)).collect()
 }
 
 /// Microseconds for a position, and the sum of all counts. `before` runs before each count.

@@ -1,13 +1,12 @@
 //! The time for a complete explanation: why a move is legal, and why one is not.
 //!
 //! All moves of some positions are explained, the legal ones and those that leave a king attacked. Each answer must be
-//! complete, and the average time at most [`MOST`], except in a debug build.
+//! complete, and the average time at most [`MAX_AVERAGE`], except in a debug build.
 
 use anyhow::ensure;
 use serde::Serialize;
 
 use super::meter::Meter;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::World;
 use crate::derive::explain::{why, why_not};
@@ -23,19 +22,19 @@ const POSITIONS: &[&str] = &[
 ];
 
 /// Microseconds that an answer may take on average.
-const MOST: f64 = 200.0;
+const MAX_AVERAGE: f64 = 200.0;
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) question: &'static str,
+pub(super) struct Figures {
+    question: &'static str,
     /// Number of different questions.
-    pub(crate) questions: usize,
+    questions: usize,
     /// Microseconds for one answer.
-    pub(crate) time: f64,
+    time: f64,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
+pub(super) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figures>> {
     let rules = library.load("chess", &[])?;
     let rounds = if quick { 20 } else { 40 };
     let mut proofs = Tally::default();
@@ -58,18 +57,18 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Vec<Figu
     }
     let rows = vec![proofs.row("why a move is legal"), refutations.row("why a move is not")];
     for Figures { question, time, .. } in &rows {
-        let slow = *time > MOST && !cfg!(debug_assertions);
-        ensure!(!slow, "{question}: {time:.1} microseconds, and {MOST} are allowed");
+        let slow = *time > MAX_AVERAGE && !cfg!(debug_assertions);
+        ensure!(!slow, "{question}: {time:.1} microseconds, and {MAX_AVERAGE} are allowed");
     }
     Ok(rows)
 }
 
-pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
-    for row in rows {
-        let questions = format!("{} questions", row.questions);
-        out.line(format_args!("{:22}{questions:>19}{:>14.1}", row.question, row.time))?;
-    }
-    Ok(())
+pub(super) fn lines(rows: &[Figures]) -> Vec<String> {
+    let line = |Figures { question, questions, time }: &Figures| {
+        let questions = format!("{questions} questions");
+        format!("{question:22}{questions:>19}{time:>14.1}")
+    };
+    rows.iter().map(line).collect()
 }
 
 /// The moves that leave a king attacked.

@@ -5,23 +5,22 @@ use std::hint::black_box;
 use serde::Serialize;
 
 use super::meter;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::game::Game;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) games: usize,
-    pub(crate) plies: usize,
+pub(super) struct Figures {
+    games: usize,
+    plies: usize,
     /// Bytes of a game by its own accounting: facts, derived rows, history.
-    pub(crate) facts: usize,
-    pub(crate) derived: usize,
-    pub(crate) history: usize,
+    facts: usize,
+    derived: usize,
+    history: usize,
     /// Bytes that the process grew by per game, where the system reports them.
-    pub(crate) resident: Option<u64>,
+    resident: Option<u64>,
 }
 
-pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
+pub(super) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures> {
     let games = if quick { 50 } else { 500 };
     let rules = library.load("chess", &[])?;
     let game = || -> anyhow::Result<Game> {
@@ -47,20 +46,15 @@ pub(crate) fn run(library: &mut Library, quick: bool) -> anyhow::Result<Figures>
     })
 }
 
-pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
-    let kilo = |bytes: usize| bytes as f64 / 1024.0;
+pub(super) fn lines(row: &Figures) -> Vec<String> {
     let Figures { games, plies, facts, derived, history, resident } = row;
-    out.line(format_args!(
-        "after {plies} half-moves: facts {:.1}, derived rows {:.1}, history {:.1}",
-        kilo(*facts),
-        kilo(*derived),
-        kilo(*history)
-    ))?;
-    if let Some(resident) = resident {
-        out.line(format_args!(
-            "growth of the process over {games} games: {:.1} a game",
-            *resident as f64 / 1024.0
-        ))?;
-    }
-    Ok(())
+    let [facts, derived, history] = [facts, derived, history].map(|it| *it as f64 / 1024.0);
+    let own = format!(
+        "after {plies} half-moves: facts {facts:.1}, derived rows {derived:.1}, history {history:.1}"
+    );
+    let growth = resident.map(|it| {
+        let kilo = it as f64 / 1024.0;
+        format!("growth of the process over {games} games: {kilo:.1} a game")
+    });
+    [own].into_iter().chain(growth).collect()
 }

@@ -40,7 +40,7 @@ impl Meter {
 }
 
 /// The quantity that [`Meter`] measures here, for the head of a table.
-pub(crate) fn quantity() -> &'static str {
+pub(super) fn quantity() -> &'static str {
     if cpu_time("self").is_some() { "process CPU time" } else { "wall time" }
 }
 
@@ -57,7 +57,7 @@ fn cpu_time(process: &str) -> Option<Duration> {
 }
 
 /// Bytes of memory that this process holds, if `/proc` reports them.
-pub(crate) fn resident_bytes() -> Option<u64> {
+pub(super) fn resident_bytes() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|it| it.strip_prefix("VmRSS:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -65,7 +65,7 @@ pub(crate) fn resident_bytes() -> Option<u64> {
 }
 
 /// The name of this machine's processor, for the head of a table.
-pub(crate) fn processor() -> String {
+pub(super) fn processor() -> String {
     let text = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = text.lines().find_map(|it| it.strip_prefix("model name")?.split_once(':'));
     model.map_or_else(|| std::env::consts::ARCH.to_owned(), |(_, name)| name.trim().to_owned())

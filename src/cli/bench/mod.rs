@@ -14,8 +14,12 @@ mod perft;
 mod presets;
 mod startup;
 
+use std::collections::BTreeMap;
+
 use clap::ValueEnum;
+use indicatif::ProgressBar;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::Verdict;
 use super::args::{BenchArgs, BenchTable, RulesArgs};
@@ -35,30 +39,29 @@ struct Answer {
     measure: &'static str,
     peers: Vec<String>,
     #[serde(flatten)]
-    tables: Tables,
+    tables: BTreeMap<BenchTable, Table>,
 }
 
-/// The requested tables.
-#[derive(Debug, Default, Serialize)]
-struct Tables {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    perft: Option<Vec<perft::Figures>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    derive: Option<Vec<derive::Figures>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    presets: Option<Vec<presets::Figures>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    activate: Option<Vec<activate::Figures>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    explain: Option<Vec<explain::Figures>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    hosted: Option<hosted::Figures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    memory: Option<memory::Figures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    startup: Option<startup::Figures>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    audit: Option<audit::Figures>,
+/// A table that was measured.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+struct Table {
+    #[serde(skip)]
+    title: &'static str,
+    figures: Value,
+    /// The figures for people.
+    #[serde(skip)]
+    lines: Vec<String>,
+}
+
+impl Table {
+    fn of<F: Serialize>(
+        title: &'static str,
+        figures: F,
+        lines: impl FnOnce(&F) -> Vec<String>,
+    ) -> anyhow::Result<Self> {
+        Ok(Self { title, figures: serde_json::to_value(&figures)?, lines: lines(&figures) })
+    }
 }
 
 pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
@@ -78,74 +81,86 @@ pub(crate) fn run(args: &BenchArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(Verdict::Fine)
 }
 
-fn measure(args: &BenchArgs, library: &mut Library, peers: &mut [Peer]) -> anyhow::Result<Tables> {
-    let is_wanted = |it: BenchTable| args.only.is_empty() || args.only.contains(&it);
+/// The requested tables.
+fn measure(
+    args: &BenchArgs,
+    library: &mut Library,
+    peers: &mut [Peer],
+) -> anyhow::Result<BTreeMap<BenchTable, Table>> {
+    let is_wanted = |it: &BenchTable| args.only.is_empty() || args.only.contains(it);
     let all = BenchTable::value_variants().iter().copied();
-    let wanted: Vec<BenchTable> = all.filter(|it| is_wanted(*it)).collect();
-    let rows = if is_wanted(BenchTable::Perft) { perft::count() } else { 0 };
-    let bar = progress(rows + wanted.len() as u64, "bench");
-    let quick = args.quick;
-    let mut tables = Tables::default();
+    let mut wanted: Vec<BenchTable> = all.filter(is_wanted).collect();
     // Comes first: later, games would take memory that other tables have freed, and the process would not grow.
-    if is_wanted(BenchTable::Memory) {
-        tables.memory = Some(memory::run(library, quick)?);
-    }
+    wanted.sort_by_key(|it| *it != BenchTable::Memory);
+    let rows = if is_wanted(&BenchTable::Perft) { perft::count() } else { 0 };
+    let bar = progress(rows + wanted.len() as u64, "bench");
+    let mut tables = BTreeMap::new();
     for table in wanted {
-        match table {
-            BenchTable::Perft => {
-                tables.perft = Some(perft::run(library, peers, quick, || bar.inc(1))?);
-            }
-            BenchTable::Derive => tables.derive = Some(derive::run(library, quick)?),
-            BenchTable::Presets => {
-                tables.presets = Some(presets::run(library, &args.preset, quick)?)
-            }
-            BenchTable::Activate => tables.activate = Some(activate::run(quick)?),
-            BenchTable::Explain => tables.explain = Some(explain::run(library, quick)?),
-            BenchTable::Hosted => tables.hosted = Some(hosted::run(library, quick)?),
-            BenchTable::Memory => {}
-            BenchTable::Startup => tables.startup = Some(startup::run(quick)?),
-            BenchTable::Audit => tables.audit = Some(audit::run(library)?),
-        }
+        tables.insert(table, measure_one(table, args, library, peers, &bar)?);
         bar.inc(1);
     }
     bar.finish_and_clear();
     Ok(tables)
 }
 
+fn measure_one(
+    table: BenchTable,
+    args: &BenchArgs,
+    library: &mut Library,
+    peers: &mut [Peer],
+    bar: &ProgressBar,
+) -> anyhow::Result<Table> {
+    let quick = args.quick;
+    match table {
+        BenchTable::Perft => {
+            let names: Vec<String> = peers.iter().map(|it| it.name.clone()).collect();
+            let rows = perft::run(library, peers, quick, || bar.inc(1))?;
+            let title = "Counting trees, million nodes a second";
+            Table::of(title, rows, |it| perft::lines(it, &names))
+        }
+        BenchTable::Derive => {
+            let title = "Deriving the legal moves of chess, microseconds a position";
+            Table::of(title, derive::run(library, quick)?, |it| derive::lines(it))
+        }
+        BenchTable::Presets => {
+            let title = "Legal moves under each preset, beside chess in the same run";
+            let rows = presets::run(library, &args.preset, quick)?;
+            Table::of(title, rows, |it| presets::lines(it))
+        }
+        BenchTable::Activate => {
+            let title =
+                "Presets in the middle of a game, legal moves listed, milliseconds of wall time";
+            Table::of(title, activate::run(quick)?, |it| activate::lines(it))
+        }
+        BenchTable::Explain => {
+            let title = "Explaining a move of chess, tree complete, microseconds";
+            Table::of(title, explain::run(library, quick)?, |it| explain::lines(it))
+        }
+        BenchTable::Hosted => {
+            let title = "A hosted move of chess, microseconds";
+            Table::of(title, hosted::run(library, quick)?, hosted::lines)
+        }
+        BenchTable::Memory => {
+            let title = "Memory of a live game of chess, kilobytes";
+            Table::of(title, memory::run(library, quick)?, memory::lines)
+        }
+        BenchTable::Startup => {
+            let title = "Start-up: `rulemate moves`, milliseconds";
+            Table::of(title, startup::run(quick)?, startup::lines)
+        }
+        BenchTable::Audit => Table::of("Audits of chess", audit::run(library)?, audit::lines),
+    }
+}
+
 fn print(answer: &Answer, out: &mut Out) -> anyhow::Result<()> {
     let profile = if cfg!(debug_assertions) { "; a debug build: no figures to quote" } else { "" };
     out.line(format_args!("{}, one core, {}{profile}", answer.processor, answer.measure))?;
-    let tables = &answer.tables;
-    let title = "Counting trees, million nodes a second";
-    table(tables.perft.as_deref(), title, out, |it, out| perft::print(it, &answer.peers, out))?;
-    let title = "Deriving the legal moves of chess, microseconds a position";
-    table(tables.derive.as_deref(), title, out, derive::print)?;
-    let title = "Legal moves under each preset, beside chess in the same run";
-    table(tables.presets.as_deref(), title, out, presets::print)?;
-    let title = "Presets in the middle of a game, legal moves listed, milliseconds of wall time";
-    table(tables.activate.as_deref(), title, out, activate::print)?;
-    let title = "Explaining a move of chess, tree complete, microseconds";
-    table(tables.explain.as_deref(), title, out, explain::print)?;
-    let title = "A hosted move of chess, microseconds";
-    table(tables.hosted.as_ref(), title, out, hosted::print)?;
-    let title = "Memory of a live game of chess, kilobytes";
-    table(tables.memory.as_ref(), title, out, memory::print)?;
-    let title = "Start-up: `rulemate moves`, milliseconds";
-    table(tables.startup.as_ref(), title, out, startup::print)?;
-    table(tables.audit.as_ref(), "Audits of chess", out, audit::print)
-}
-
-/// Prints a table under its title, if it was requested.
-fn table<T: ?Sized>(
-    found: Option<&T>,
-    title: &str,
-    out: &mut Out,
-    print: impl FnOnce(&T, &mut Out) -> anyhow::Result<()>,
-) -> anyhow::Result<()> {
-    let Some(found) = found else { return Ok(()) };
-    out.line("")?;
-    out.line(out.ink(Ink::Strong, title))?;
-    print(found, out)
+    for Table { title, lines, .. } in answer.tables.values() {
+        out.line("")?;
+        out.line(out.ink(Ink::Strong, title))?;
+        lines.iter().try_for_each(|it| out.line(it))?;
+    }
+    Ok(())
 }
 
 /// Plays at most `plies` half-moves, the same each time, spread over the lists of legal moves.

@@ -9,7 +9,6 @@ use serde::Serialize;
 
 use super::meter::Meter;
 use super::peer::Peer;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::game::Game;
 use crate::moves::perft;
@@ -80,30 +79,23 @@ impl Tree {
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) game: &'static str,
-    pub(crate) position: &'static str,
-    pub(crate) depth: u32,
-    pub(crate) nodes: u64,
+pub(super) struct Figures {
+    game: &'static str,
+    position: &'static str,
+    depth: u32,
+    nodes: u64,
     /// Milliseconds for generating the machine code of the rules: 0 if an earlier row did, `None` if rules are
     /// interpreted. The code that counts leaves is in neither figure: it is generated in the first round, which is
     /// therefore not the fastest.
-    pub(crate) native: Option<f64>,
+    native: Option<f64>,
     /// Million nodes a second.
-    pub(crate) speed: f64,
+    speed: f64,
     /// The speed of each peer, in their order; `None` for a peer that does not play the game.
-    pub(crate) peers: Vec<Option<f64>>,
-}
-
-impl Figures {
-    /// The speed relative to each peer.
-    fn ratios(&self) -> impl Iterator<Item = Option<f64>> {
-        self.peers.iter().map(|it| it.map(|it| self.speed / it))
-    }
+    peers: Vec<Option<f64>>,
 }
 
 /// Counts every tree in several rounds, by Rulemate and by the peers; the speed is that of the fastest round.
-pub(crate) fn run(
+pub(super) fn run(
     library: &mut Library,
     peers: &mut [Peer],
     quick: bool,
@@ -117,38 +109,32 @@ pub(crate) fn run(
     Ok(rows)
 }
 
-pub(crate) fn print(rows: &[Figures], peers: &[String], out: &mut Out) -> anyhow::Result<()> {
+pub(super) fn lines(rows: &[Figures], peers: &[String]) -> Vec<String> {
     let columns: String =
         (1..=peers.len()).map(|it| format!("{:>11}{:>8}", format!("peer {it}"), "ratio")).collect();
-    out.line(format_args!(
+    let mut lines = vec![format!(
         "{:22}{:>6}{:>13}{:>11}{columns}  {:>16}",
         "game, position", "depth", "nodes", "rulemate", "code made in, ms"
-    ))?;
-    for row in rows {
-        let optional = |it: Option<f64>| it.map_or("-".to_owned(), |it| format!("{it:.2}"));
-        let name = format!("{}, {}", row.game, row.position);
-        let pairs = row.peers.iter().zip(row.ratios());
-        let columns: String =
-            pairs.map(|it| format!("{:>11}{:>8}", optional(*it.0), optional(it.1))).collect();
-        out.line(format_args!(
-            "{name:22}{:>6}{:>13}{:>11.2}{columns}  {:>16}",
-            row.depth,
-            row.nodes,
-            row.speed,
-            row.native.map_or("interpreted".into(), |it| format!("{it:.0}"))
-        ))?;
+    )];
+    for Figures { game, position, depth, nodes, native, speed, peers } in rows {
+        let name = format!("{game}, {position}");
+        let pair = |it: &Option<f64>| match it {
+            Some(peer) => format!("{peer:>11.2}{:>8.2}", speed / peer),
+            None => format!("{:>11}{:>8}", "-", "-"),
+        };
+        let columns: String = peers.iter().map(pair).collect();
+        let native = native.map_or("interpreted".into(), |it| format!("{it:.0}"));
+        lines.push(format!("{name:22}{depth:>6}{nodes:>13}{speed:>11.2}{columns}  {native:>16}"));
     }
-    for (number, name) in (1..).zip(peers) {
-        out.line(format_args!("peer {number}: {name}"))?;
-    }
+    lines.extend((1..).zip(peers).map(|(number, name)| format!("peer {number}: {name}")));
     if peers.is_empty() {
-        out.line("no peer is installed")?;
+        lines.push("no peer is installed".to_owned());
     }
-    Ok(())
+    lines
 }
 
 /// The number of trees.
-pub(crate) fn count() -> u64 {
+pub(super) fn count() -> u64 {
     TREES.len() as u64
 }
 

@@ -11,7 +11,6 @@ use serde::Serialize;
 use super::derive::{POSITIONS, count_moves_and_undo, plays_out};
 use super::meter::Meter;
 use crate::cli::args::DEFAULT_GAME;
-use crate::cli::output::Out;
 use crate::cli::setup::{self, Library};
 use crate::derive::{Backend, World};
 use crate::moves::{Contract, LegalityMode, is_over, legal_moves, perft, perft_by};
@@ -19,21 +18,21 @@ use crate::presets::{Catalogue, PresetEntry, Ruleset};
 
 /// A line of the table.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) preset: String,
+pub(super) struct Figures {
+    preset: String,
     /// Whether some moves are played out to see whether they are legal.
-    pub(crate) plays_out: bool,
+    plays_out: bool,
     /// Microseconds for a position.
-    pub(crate) time: f64,
+    time: f64,
     /// Ratio to the time for a position of chess.
-    pub(crate) ratio: f64,
+    ratio: f64,
     /// Legal moves that were counted in a round.
-    pub(crate) moves: u64,
+    moves: u64,
     /// Nanoseconds for a leaf of a tree, and the number of leaves counted.
-    pub(crate) leaf: f64,
-    pub(crate) leaves: u64,
+    leaf: f64,
+    leaves: u64,
     /// Ratio to the time for a leaf of chess.
-    pub(crate) leaf_ratio: f64,
+    leaf_ratio: f64,
 }
 
 /// The root for presets that end the game in [`POSITIONS`], where a king is on the rank at which a race ends.
@@ -48,7 +47,7 @@ struct Cost {
 }
 
 /// The table of all presets, or of those in `only`.
-pub(crate) fn run(
+pub(super) fn run(
     library: &mut Library,
     only: &[String],
     quick: bool,
@@ -182,17 +181,15 @@ fn round(world: &mut World, contract: &Contract, before: impl Fn(&mut World)) ->
     count_moves_and_undo(world, contract, &moves, before)
 }
 
-pub(crate) fn print(rows: &[Figures], out: &mut Out) -> anyhow::Result<()> {
-    out.line(format_args!(
+pub(super) fn lines(rows: &[Figures]) -> Vec<String> {
+    let head = format!(
         "{:24}{:>12}{:>14}{:>9}{:>13}{:>9}",
         "preset", "plays out", "us a position", "ratio", "ns a leaf", "ratio"
-    ))?;
-    for row in rows {
+    );
+    let line = |row: &Figures| {
         let Figures { preset, plays_out, time, ratio, leaf, leaf_ratio, .. } = row;
         let plays_out = if *plays_out { "yes" } else { "-" };
-        out.line(format_args!(
-            "{preset:24}{plays_out:>12}{time:>14.2}{ratio:>9.2}{leaf:>13.1}{leaf_ratio:>9.2}"
-        ))?;
-    }
-    Ok(())
+        format!("{preset:24}{plays_out:>12}{time:>14.2}{ratio:>9.2}{leaf:>13.1}{leaf_ratio:>9.2}")
+    };
+    [head].into_iter().chain(rows.iter().map(line)).collect()
 }

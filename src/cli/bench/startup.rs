@@ -6,17 +6,15 @@ use std::time::Instant;
 use anyhow::{Context, ensure};
 use serde::Serialize;
 
-use crate::cli::output::Out;
-
 /// Wall times of single runs, in milliseconds.
 #[derive(Debug, Serialize)]
-pub(crate) struct Figures {
-    pub(crate) runs: usize,
-    pub(crate) fastest: f64,
-    pub(crate) median: f64,
+pub(super) struct Figures {
+    runs: usize,
+    fastest: f64,
+    median: f64,
 }
 
-pub(crate) fn run(quick: bool) -> anyhow::Result<Figures> {
+pub(super) fn run(quick: bool) -> anyhow::Result<Figures> {
     let runs = if quick { 5 } else { 31 };
     let own = std::env::current_exe().context("the path of this program is not known")?;
     let mut times = Vec::new();
@@ -33,7 +31,6 @@ pub(crate) fn run(quick: bool) -> anyhow::Result<Figures> {
     Ok(Figures { runs, fastest: times[0], median: times[runs / 2] })
 }
 
-pub(crate) fn print(row: &Figures, out: &mut Out) -> anyhow::Result<()> {
-    let Figures { runs, fastest, median } = row;
-    out.line(format_args!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}"))
+pub(super) fn lines(Figures { runs, fastest, median }: &Figures) -> Vec<String> {
+    vec![format!("wall time of {runs} runs: median {median:.1}, fastest {fastest:.1}")]
 }

@@ -23,7 +23,7 @@ use crate::rules::{self, Diagnostics, EMBEDDED, Label, Program, Source, Span, wi
 
 /// Maximum number of entries of folders that are searched for the rule files around a file, which may be in a home
 /// folder.
-const AROUND: usize = 4_096;
+const MAX_ENTRIES: usize = 4_096;
 
 #[derive(Default)]
 pub(super) struct Documents {
@@ -81,31 +81,36 @@ impl Documents {
         Some(PublishDiagnosticsParams::new(closed.uri, Vec::new(), None))
     }
 
-    /// Checks a file that has not been checked since the last change; or else one further, with all programs that it is
-    /// part of, as long as `is_idle`. `None` if all are checked; else the diagnostics of the file, if the editor has to be
-    /// told.
-    pub(super) fn check_next(
-        &mut self,
-        is_idle: &dyn Fn() -> bool,
-    ) -> Option<Option<PublishDiagnosticsParams>> {
+    /// The name of the file to check next: first those that were not checked at all since the last change. `None` if all
+    /// are checked.
+    pub(super) fn next_to_check(&self) -> Option<String> {
         let so_far = |wanted: Checked| self.open.iter().find(move |it| it.1.checked == wanted);
-        let (name, document) = so_far(Checked::No).or_else(|| so_far(Checked::Once))?;
-        let (name, is_first) = (name.clone(), document.checked == Checked::No);
+        so_far(Checked::No).or_else(|| so_far(Checked::Once)).map(|it| it.0.clone())
+    }
+
+    /// Checks a file with the first of the programs that it is part of; if that was done, with all of them, as long as
+    /// `is_idle`. Returns its diagnostics if the editor has to be told.
+    pub(super) fn check_further(
+        &mut self,
+        name: &str,
+        is_idle: &dyn Fn() -> bool,
+    ) -> Option<PublishDiagnosticsParams> {
+        let is_first = self.open.get(name)?.checked == Checked::No;
         let mut checked = Checked::Wholly;
-        let found = self.check(&name, &mut || {
+        let found = self.check(name, &mut || {
             let goes_on = !is_first && is_idle();
             if !goes_on {
                 checked = Checked::Once;
             }
             goes_on
         });
-        let document = self.open.get_mut(&name)?;
+        let document = self.open.get_mut(name)?;
         document.checked = checked;
         let is_news = is_first || checked == Checked::Wholly && found != document.told;
-        Some(is_news.then(|| {
+        is_news.then(|| {
             document.told.clone_from(&found);
             PublishDiagnosticsParams::new(document.uri.clone(), found, None)
-        }))
+        })
     }
 
     /// The diagnostics of a file.
@@ -194,12 +199,12 @@ impl Documents {
     }
 }
 
-/// The rule files among the first [`AROUND`] entries below a folder, the nearest first. Hidden folders and files that
+/// The rule files among the first [`MAX_ENTRIES`] entries below a folder, the nearest first. Hidden folders and files that
 /// cannot be read are left out.
 fn below(folder: &Path) -> BTreeMap<PathBuf, String> {
     let mut found = BTreeMap::new();
     let mut folders = VecDeque::from([folder.to_path_buf()]);
-    let mut left = AROUND;
+    let mut left = MAX_ENTRIES;
     while let Some(folder) = folders.pop_front() {
         let Ok(entries) = std::fs::read_dir(folder) else { continue };
         for entry in entries.flatten() {

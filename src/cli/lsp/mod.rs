@@ -2,6 +2,7 @@
 //!
 //! The mistakes that `rulemate check` finds are reported as text is typed. For a name, the server shows its columns and
 //! its sentence, and finds its declaration and its rules; it also lists the names that could come next.
+//!
 //! Deliberately absent: anything that changes text (formatting, renaming).
 
 mod documents;
@@ -59,16 +60,10 @@ impl Server {
     fn run(&mut self) -> anyhow::Result<()> {
         loop {
             // Files are checked when no message is waiting, so that fast typing does not cause a backlog.
-            let message = match self.connection.receiver.try_recv() {
-                Ok(message) => message,
-                Err(_) => {
-                    if self.check_next()? {
-                        continue;
-                    }
-                    let Ok(message) = self.connection.receiver.recv() else { return Ok(()) };
-                    message
-                }
-            };
+            if self.connection.receiver.is_empty() && self.check_next()? {
+                continue;
+            }
+            let Ok(message) = self.connection.receiver.recv() else { return Ok(()) };
             match message {
                 Message::Request(request) => {
                     if self.connection.handle_shutdown(&request).or_fix(FIX)? {
@@ -92,13 +87,13 @@ impl Server {
         self.send(Notification::new(PublishDiagnostics::METHOD.into(), found).into())
     }
 
-    /// Checks a file, or checks one further; `false` if all are checked.
+    /// Checks one file; `false` if all are checked.
     fn check_next(&mut self) -> anyhow::Result<bool> {
+        let Some(name) = self.documents.next_to_check() else { return Ok(false) };
         let receiver = &self.connection.receiver;
-        let Some(found) = self.documents.check_next(&|| receiver.is_empty()) else {
-            return Ok(false);
-        };
-        found.map_or(Ok(()), |it| self.publish(it))?;
+        if let Some(found) = self.documents.check_further(&name, &|| receiver.is_empty()) {
+            self.publish(found)?;
+        }
         Ok(true)
     }
 

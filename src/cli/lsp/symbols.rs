@@ -5,6 +5,9 @@ use lsp_types::{CompletionItem, CompletionItemKind, Documentation, Position, Ran
 use crate::facts::Shape;
 use crate::rules::{Program, Span, kind, meaning, signature};
 
+/// Maximum number of members of a domain that are named.
+const MAX_NAMED: usize = 40;
+
 /// The meaning of a name.
 pub(super) struct Symbol {
     /// A description, as Markdown.
@@ -16,7 +19,7 @@ pub(super) struct Symbol {
 
 impl Symbol {
     /// The meaning of a name in a file of a program. With an apostrophe the name is that of a member; without, that of
-    /// a relation, an event, a stage, or a member in a declaration.
+    /// a relation, an event, a stage, a domain, or a member in a declaration.
     pub(super) fn find(program: &Program, source: u16, name: &str) -> Option<Self> {
         if let Some(member) = name.strip_prefix('\'') {
             return Self::of_member(program, member);
@@ -43,12 +46,28 @@ impl Symbol {
         }
         let stages = program.stages.iter();
         let stages = stages.filter(|it| program.name_in(source, &it.name) == Some(name));
-        // If two have the name, the preset's or game's own stage is meant: its full name is longer.
+        // If two have the name, here and of domains, the preset's or game's own is meant: its full name is longer.
         if let Some(stage) = stages.max_by_key(|it| it.name.len()) {
             let about = format!("`{name}`: a stage of reactions");
             return Some(Self { about, declared: Some(stage.span), rules: Vec::new() });
         }
-        Self::of_member(program, name)
+        Self::of_domain(program, source, name).or_else(|| Self::of_member(program, name))
+    }
+
+    fn of_domain(program: &Program, source: u16, name: &str) -> Option<Self> {
+        let domains = program.schema.domains().iter();
+        let called = domains.filter(|it| program.name_in(source, &it.name) == Some(name));
+        let domain = called.max_by_key(|it| it.name.len())?;
+        let members = match &domain.shape {
+            Shape::Members(names) => match names.get(..MAX_NAMED) {
+                Some(first) if names.len() > MAX_NAMED => format!("{}, ...", first.join(", ")),
+                _ => names.join(", "),
+            },
+            Shape::Grid { files, ranks } => format!("a board of {files} files and {ranks} ranks"),
+            Shape::Entities { cap } => format!("entities, at most {cap}"),
+        };
+        let about = format!("`{name}`: a domain\n\n{members}");
+        Some(Self { about, declared: None, rules: Vec::new() })
     }
 
     fn of_member(program: &Program, name: &str) -> Option<Self> {

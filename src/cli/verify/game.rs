@@ -155,35 +155,42 @@ struct Position {
 
 /// All actions of each position, the outcome of each, and the state of the game.
 fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
-    let corrected = trust == Trust::Corrected;
-    let mut rows = Vec::new();
-    for position in positions {
-        let flags = &position.flags;
-        let actions_of = |flag: &str, name: &str| -> Vec<String> {
-            flagged(flags, flag, name).into_iter().filter_map(text_of_flag).collect()
-        };
-        let corrections = |name: &str| -> Vec<String> {
-            CORRECTED.iter().filter(|_| corrected).flat_map(|it| actions_of(it, name)).collect()
-        };
-        let wrong_results = corrections("results_differ");
-        let missing = corrections("moves_missing");
-        let extra = corrections("moves_not_expected");
-        let zero = actions_of("O07", "halfmove_clock_should_be_zero_after");
-        let polluted = Pollution::of(flags);
-        let lists_all = missing.is_empty() && extra.is_empty() && polluted.is_none();
-        let mut expected: Vec<(String, Option<String>)> =
-            missing.into_iter().map(|it| (it, None)).collect();
-        for action in &position.moves {
-            let text = match &polluted {
-                Some(it) if action.from == it.square => action.text().replace(it.wrong, it.right),
-                _ => action.text(),
-            };
-            if extra.contains(&text) {
+    positions.iter().flat_map(|it| it.rows(trust)).collect()
+}
+
+impl Position {
+    fn rows(&self, trust: Trust) -> Vec<Row> {
+        let mistakes = Mistakes::of(&self.flags, trust);
+        let row = |ask: Ask| Row { fen: self.fen.clone(), ask };
+        let expected = self.outcomes(&mistakes);
+        let mut rows =
+            vec![row(Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected })];
+        // SAN depends on all legal moves, so it is compared only if the list is complete.
+        if mistakes.list_is_right() && !self.moves.is_empty() {
+            rows.extend(sans(&self.moves).map(|it| row(Ask::San(it))));
+        }
+        if mistakes.wrong_text.is_none() {
+            for action in &self.moves {
+                if let (Some(fen), Some(lan)) = (&action.session_fen, &action.lan) {
+                    rows.push(row(Ask::UnderWay { path: vec![lan.clone()], fen: fen.clone() }));
+                }
+            }
+        }
+        rows.extend(self.standing().map(|it| row(Ask::Standing(it))));
+        rows
+    }
+
+    /// The actions that are expected, each with its outcome as [`Ask::Outcomes`] has it with `deep`.
+    fn outcomes(&self, mistakes: &Mistakes<'_>) -> Vec<(String, Option<String>)> {
+        let missing = mistakes.missing.iter().map(|it| (it.clone(), None));
+        let mut expected: Vec<(String, Option<String>)> = missing.collect();
+        for action in &self.moves {
+            let text = mistakes.right_text(action);
+            if mistakes.extra.contains(&text) {
                 continue;
             }
-            let resets = corrected && zero.contains(&text);
+            let resets = mistakes.wrong_clocks.contains(&text);
             let reset = |fen: &str| if resets { with_clock_at_zero(fen) } else { fen.to_owned() };
-            // The outcome as [`Ask::Outcomes`] has it with `deep`.
             let after = match (&action.fen, &action.board_after_step, &action.commit_fen) {
                 (Some(fen), ..) => Some(reset(fen)),
                 (None, Some(board), Some(fen)) if action.can_commit => {
@@ -191,30 +198,65 @@ fn positions(positions: Vec<Position>, trust: Trust) -> Vec<Row> {
                 }
                 (None, board, _) => board.clone(),
             };
-            let after = after.filter(|_| !wrong_results.contains(&text));
+            let after = after.filter(|_| !mistakes.wrong_results.contains(&text));
             expected.push((text, after));
         }
         expected.sort();
-        let ask = Ask::Outcomes { path: Vec::new(), only: None, deep: true, expected };
-        rows.push(Row { fen: position.fen.clone(), ask });
-        // SAN depends on all legal moves, so it is compared only if the list is complete.
-        if lists_all
-            && !position.moves.is_empty()
-            && let Some(texts) = sans(&position.moves)
-        {
-            rows.push(Row { fen: position.fen.clone(), ask: Ask::San(texts) });
+        expected
+    }
+
+    /// The state of the game as [`Ask::Standing`] has it; `None` if a commander was captured: the status does not say
+    /// whose.
+    fn standing(&self) -> Option<String> {
+        let is = |name: &str| self.status.get(name) == Some(&true);
+        if is("checkmate") {
+            return Some(format!("not {}", self.fen.split(' ').nth(1).unwrap_or_default()));
         }
-        for action in &position.moves {
-            if let (Some(fen), Some(lan), None) = (&action.session_fen, &action.lan, &polluted) {
-                let ask = Ask::UnderWay { path: vec![lan.clone()], fen: fen.clone() };
-                rows.push(Row { fen: position.fen.clone(), ask });
-            }
-        }
-        if let Some(standing) = standing(&position) {
-            rows.push(Row { fen: position.fen, ask: Ask::Standing(standing) });
+        let state = if is("stalemate") || is("fifty") { "draw" } else { "none" };
+        (!is("commander_captured")).then(|| state.to_owned())
+    }
+}
+
+/// The mistakes in the list of actions of a position, by its flags: actions by their texts.
+struct Mistakes<'f> {
+    missing: Vec<String>,
+    extra: Vec<String>,
+    wrong_results: Vec<String>,
+    /// O07: actions that should set the half-move clock to zero.
+    wrong_clocks: Vec<String>,
+    /// O15, which is corrected whatever the trust.
+    wrong_text: Option<WrongText<'f>>,
+}
+
+impl<'f> Mistakes<'f> {
+    /// Those that are to be corrected.
+    fn of(flags: &'f Flags, trust: Trust) -> Self {
+        let actions_of = |flag: &str, name: &str| -> Vec<String> {
+            let is_corrected = trust == Trust::Corrected;
+            let texts = flagged(flags, flag, name).into_iter().filter(|_| is_corrected);
+            texts.filter_map(text_of_flag).collect()
+        };
+        let all = |name: &str| CORRECTED.iter().flat_map(|it| actions_of(it, name)).collect();
+        Self {
+            missing: all("moves_missing"),
+            extra: all("moves_not_expected"),
+            wrong_results: all("results_differ"),
+            wrong_clocks: actions_of("O07", "halfmove_clock_should_be_zero_after"),
+            wrong_text: WrongText::of(flags),
         }
     }
-    rows
+
+    /// Whether the file lists exactly the actions that are expected.
+    fn list_is_right(&self) -> bool {
+        self.missing.is_empty() && self.extra.is_empty() && self.wrong_text.is_none()
+    }
+
+    fn right_text(&self, action: &Action) -> String {
+        match &self.wrong_text {
+            Some(it) if action.from == it.square => action.text().replace(it.wrong, it.right),
+            _ => action.text(),
+        }
+    }
 }
 
 /// The texts of moves with their SAN, sorted; `None` if one lacks it.
@@ -226,16 +268,6 @@ fn sans(moves: &[Action]) -> Option<Vec<String>> {
     let mut texts: Vec<String> = moves.iter().map(text).collect::<Option<_>>()?;
     texts.sort();
     Some(texts)
-}
-
-/// The state of the game as [`Ask::Standing`] has it; `None` if a commander was captured: the status does not say whose.
-fn standing(position: &Position) -> Option<String> {
-    let is = |name: &str| position.status.get(name) == Some(&true);
-    if is("checkmate") {
-        return Some(format!("not {}", position.fen.split(' ').nth(1).unwrap_or_default()));
-    }
-    let state = if is("stalemate") || is("fifty") { "draw" } else { "none" };
-    (!is("commander_captured")).then(|| state.to_owned())
 }
 
 /// The SAN with both digits of its rank of origin, from the move's whole text. The program that made the files writes
@@ -258,13 +290,13 @@ fn whole_rank(san: &str, lan: &str) -> String {
 }
 
 /// O15: the moves of one stack are listed under the text of another one.
-struct Pollution<'f> {
+struct WrongText<'f> {
     square: &'f str,
     wrong: &'f str,
     right: &'f str,
 }
 
-impl<'f> Pollution<'f> {
+impl<'f> WrongText<'f> {
     fn of(flags: &'f Flags) -> Option<Self> {
         let text = flags.get("O15")?.get("piece_text_polluted")?.as_str()?;
         let word_after = |label: &str| text.split_once(label)?.1.split(' ').next();
@@ -304,53 +336,56 @@ struct Node {
 /// The actions of one stack at every node of its session. If corrected values are wanted for a session with a mistake,
 /// only the positions that it can end in.
 fn sessions(sessions: Vec<Session>, trust: Trust) -> Vec<Row> {
-    let mut rows = Vec::new();
-    for session in sessions {
+    let rows_of = |session: &Session| {
         let is_mistaken = session.flags.contains_key("caused_by");
         if is_mistaken && trust == Trust::Corrected {
-            let listed = |name: &str| texts(session.flags.get(name));
-            let unexpected = listed("outcomes_not_expected");
-            let all = session.outcomes.iter().map(|it| it.fen.as_str());
-            let fens = all.filter(|it| !unexpected.contains(it)).chain(listed("outcomes_missing"));
-            // The file does not state which captures led there, so the half-move clock is ignored.
-            let fens: BTreeSet<String> = fens.map(with_clock_at_zero).collect();
-            let expected = fens.into_iter().collect();
-            let ask = Ask::Endings { only: session.stack, expected };
-            rows.push(Row { fen: session.fen, ask });
-            continue;
+            return vec![session.endings()];
         }
-        for node in session.nodes {
-            let captured = node.path.iter().any(|it| it.contains("capture"));
-            // O07: the half-move clock considers only the first step.
-            let with_right_clock =
-                |fen: String, resets: bool| match resets && trust == Trust::Corrected {
-                    true => with_clock_at_zero(&fen),
-                    false => fen,
-                };
-            let steps = node.steps.iter().map(|it| {
-                let step = Action { from: session.stack.clone(), deploy: true, ..it.clone() };
-                let fen = it.fen.clone().filter(|_| it.turn_over);
-                (step.text(), fen.map(|fen| with_right_clock(fen, captured || it.captures())))
-            });
-            let mut expected: Vec<(String, Option<String>)> = steps.collect();
-            if let Some(fen) = node.commit_fen.filter(|_| node.can_commit) {
-                expected.push((COMMIT.into(), Some(with_right_clock(fen, captured))));
-            }
-            expected.sort();
-            let path: Vec<String> =
-                node.path.iter().map(|it| text_of_step(it, &session.stack)).collect();
-            if let Some(under_way) = node.session_fen {
-                let ask = Ask::UnderWay { path: path.clone(), fen: under_way };
-                rows.push(Row { fen: session.fen.clone(), ask });
-            }
-            let only = Some(session.stack.clone());
-            rows.push(Row {
-                fen: session.fen.clone(),
-                ask: Ask::Outcomes { path, only, deep: false, expected },
-            });
-        }
+        session.nodes.iter().flat_map(|it| session.rows_of_node(it, trust)).collect()
+    };
+    sessions.iter().flat_map(rows_of).collect()
+}
+
+impl Session {
+    fn row(&self, ask: Ask) -> Row {
+        Row { fen: self.fen.clone(), ask }
     }
-    rows
+
+    /// The positions that the session can end in, corrected.
+    fn endings(&self) -> Row {
+        let listed = |name: &str| texts(self.flags.get(name));
+        let unexpected = listed("outcomes_not_expected");
+        let all = self.outcomes.iter().map(|it| it.fen.as_str());
+        let fens = all.filter(|it| !unexpected.contains(it)).chain(listed("outcomes_missing"));
+        // The file does not state which captures led there, so the half-move clock is ignored.
+        let fens: BTreeSet<String> = fens.map(with_clock_at_zero).collect();
+        self.row(Ask::Endings { only: self.stack.clone(), expected: fens.into_iter().collect() })
+    }
+
+    fn rows_of_node(&self, node: &Node, trust: Trust) -> Vec<Row> {
+        let captured = node.path.iter().any(|it| it.contains("capture"));
+        // O07: the half-move clock considers only the first step.
+        let with_right_clock = |fen: &str, resets: bool| match resets && trust == Trust::Corrected {
+            true => with_clock_at_zero(fen),
+            false => fen.to_owned(),
+        };
+        let steps = node.steps.iter().map(|it| {
+            let step = Action { from: self.stack.clone(), deploy: true, ..it.clone() };
+            let fen = it.fen.as_ref().filter(|_| it.turn_over);
+            (step.text(), fen.map(|fen| with_right_clock(fen, captured || it.captures())))
+        });
+        let mut expected: Vec<(String, Option<String>)> = steps.collect();
+        if let Some(fen) = node.commit_fen.as_ref().filter(|_| node.can_commit) {
+            expected.push((COMMIT.into(), Some(with_right_clock(fen, captured))));
+        }
+        expected.sort();
+        let path: Vec<String> = node.path.iter().map(|it| text_of_step(it, &self.stack)).collect();
+        let under_way = node.session_fen.as_ref();
+        let under_way = under_way.map(|it| Ask::UnderWay { path: path.clone(), fen: it.clone() });
+        let only = Some(self.stack.clone());
+        let outcomes = Ask::Outcomes { path, only, deep: false, expected };
+        under_way.into_iter().chain([outcomes]).map(|it| self.row(it)).collect()
+    }
 }
 
 /// The text ([`Action::text`]) of a stack's step that a path writes as `normal:T>k2`.

@@ -20,10 +20,10 @@ use std::thread;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::Verdict;
 use super::args::VerifyArgs;
-use super::output::{Ink, Out, progress, report, trouble};
+use super::output::{Ink, Out, progress, trouble};
 use super::setup::{self, Library};
+use super::{Verdict, for_each_file};
 use crate::facts::printable;
 use crate::game::Game;
 use crate::moves::notation::{listing, san_listing, to_uci};
@@ -105,23 +105,11 @@ pub(crate) fn run(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
 fn files(args: &VerifyArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     let mut library = Library::new(&args.rules)?;
     let corrections = Corrections::read(&args.corrections)?;
-    let mut verdict = Verdict::Fine;
-    for path in &args.files {
-        match verify(&mut library, args, &corrections, path) {
-            Ok(tally) => {
-                verdict = verdict.max(Verdict::of(tally.failed > 0));
-                print(&tally, args.json, out)?;
-                out.flush()?;
-            }
-            // The other files still run.
-            Err(why) => {
-                out.flush()?;
-                report(&why);
-                verdict = Verdict::Unreadable;
-            }
-        }
-    }
-    Ok(verdict)
+    for_each_file(&args.files, out, |path, out| {
+        let tally = verify(&mut library, args, &corrections, path)?;
+        print(&tally, args.json, out)?;
+        Ok(Verdict::of(tally.failed > 0))
+    })
 }
 
 fn verify(
@@ -184,20 +172,22 @@ fn run_rows(
     let work = || {
         let mut done = Vec::new();
         while let Some(task) = tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            done.push((task.row, answer(rules, rows[task.row], task.branch)));
+            let outcome = outcome(rules, rows[task.row], task.branch);
+            let unanswered = |reason| Outcome::Judged(Some(Fault::Setup { reason }));
+            done.push((task.row, outcome.unwrap_or_else(unanswered)));
             bar.inc(1);
         }
         done
     };
-    let mut found: Vec<Option<Found>> = rows.iter().map(|_| None).collect();
+    let mut found: Vec<Option<Outcome>> = rows.iter().map(|_| None).collect();
     for (row, part) in on_threads(jobs, work) {
         found[row] = Some(match found[row].take() {
             None => part,
             Some(earlier) => earlier.and(part),
         });
     }
-    let failure = |(row, found): (&&Row, Option<Found>)| {
-        let fault = judge(&row.ask, found?)?;
+    let failure = |(row, found): (&&Row, Option<Outcome>)| {
+        let fault = found?.judged(&row.ask)?;
         Some(Failure { fen: row.fen.clone(), fault })
     };
     rows.iter().zip(found).map(failure).collect()
@@ -257,90 +247,116 @@ fn branches(rules: &Ruleset, row: &Row) -> usize {
     }
 }
 
-/// The engine's answer to a row, or to a part of it.
-enum Found {
+/// What came of a row, or of a part of it.
+enum Outcome {
+    /// The number of nodes of a tree, which is judged when all parts of the row are counted.
     Nodes(u64),
-    Moves(Vec<String>),
-    End(String),
-    /// Each action with its outcome.
-    Outcomes(Vec<(String, String)>),
-    Turn(turns::Played),
-    /// The fault of a script, if it has one.
-    Script(Option<Fault>),
-    /// A FEN; `None` if the text in question is refused.
-    Fen(Option<String>),
-    /// The answer could not be found, for this reason.
-    Failed(String),
+    /// The fault of any other answer, if it has one.
+    Judged(Option<Fault>),
 }
 
-impl Found {
-    /// Joins the answers to two parts of a row.
+impl Outcome {
+    /// Joins the outcomes of two parts of a row.
     fn and(self, other: Self) -> Self {
         match (self, other) {
             (Self::Nodes(a), Self::Nodes(b)) => Self::Nodes(a + b),
-            (failed @ Self::Failed(_), _) | (_, failed) => failed,
+            (judged @ Self::Judged(_), _) | (_, judged) => judged,
+        }
+    }
+
+    /// The fault of a whole row, if it has one.
+    fn judged(self, ask: &Ask) -> Option<Fault> {
+        match (self, ask) {
+            (Self::Judged(fault), _) => fault,
+            (Self::Nodes(found), Ask::Perft { depth, nodes } | Ask::Turns { depth, nodes }) => {
+                (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
+            }
+            // No other row counts nodes.
+            (Self::Nodes(_), _) => None,
         }
     }
 }
 
-fn answer(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Found {
+/// Asks the engine, and compares its answer with the expected one.
+///
+/// # Errors
+/// There is no answer, for this reason.
+fn outcome(rules: &Ruleset, row: &Row, branch: Option<usize>) -> Result<Outcome, String> {
     if let Ask::Script(script) = &row.ask {
-        return requests::run(rules, script).map_or_else(Found::Failed, Found::Script);
+        return requests::run(rules, script).map(Outcome::Judged);
     }
-    let mut game = match setup::start(rules, Some(&row.fen)) {
-        Ok(game) => game,
-        Err(_) if matches!(row.ask, Ask::Fen { .. }) => return Found::Fen(None),
-        Err(why) => return Found::Failed(why.to_string()),
-    };
-    let (world, contract) = (game.world_mut(), rules.contract());
-    let found = match (&row.ask, branch) {
-        (Ask::Perft { depth, .. }, None) => Found::Nodes(perft(world, contract, *depth)),
-        (Ask::Perft { depth, .. }, Some(branch)) => {
-            let moves = listing(world, contract);
-            let Some((_, mv)) = moves.get(branch) else { return Found::Nodes(0) };
-            match world.fire(mv.action, &mv.args) {
-                Ok(()) => Found::Nodes(perft(world, contract, depth - 1)),
-                Err(why) => Found::Failed(why.to_string()),
-            }
+    let mut game = match (setup::start(rules, Some(&row.fen)), &row.ask) {
+        (Ok(game), _) => game,
+        (Err(_), Ask::Fen { reads, strict }) => {
+            return Ok(Outcome::Judged(fen_fault(reads.as_deref(), *strict, None)));
         }
-        (Ask::San(_), _) => {
+        (Err(why), _) => return Err(why.to_string()),
+    };
+    let outcome = ask(rules, &mut game, &row.ask, branch);
+    // Beyond a limit the answer means nothing.
+    game.check().map_err(|it| it.to_string())?;
+    outcome
+}
+
+fn ask(
+    rules: &Ruleset,
+    game: &mut Game,
+    question: &Ask,
+    branch: Option<usize>,
+) -> Result<Outcome, String> {
+    let (world, contract) = (game.world_mut(), rules.contract());
+    let fault = match question {
+        Ask::Perft { depth, .. } => return nodes(game, *depth, branch).map(Outcome::Nodes),
+        Ask::Turns { depth, .. } => {
+            let nodes = perft_of_turns(world, contract, *depth);
+            return nodes.map(Outcome::Nodes).ok_or_else(|| "a turn goes on for too long".into());
+        }
+        Ask::San(expected) => {
             let rows = san_listing(world, contract).into_iter();
             let mut texts: Vec<String> =
                 rows.map(|(san, mv)| uci_and_san(&to_uci(world, &mv), &san)).collect();
             texts.sort();
-            Found::Moves(texts)
+            list_fault(expected, &texts)
         }
-        (Ask::TurnsListed(_), _) => turns::listed(world, contract, false),
-        (Ask::TurnsInSan(_), _) => turns::listed(world, contract, true),
-        (Ask::End(_), _) => Found::End(end_of(&game)),
-        (Ask::Standing(_), _) => Found::End(turns::standing(&mut game)),
-        (Ask::Turns { depth, .. }, _) => match perft_of_turns(world, contract, *depth) {
-            Some(nodes) => Found::Nodes(nodes),
-            None => Found::Failed("a turn goes on for too long".into()),
-        },
-        (Ask::Outcomes { path, only, deep, .. }, _) => {
-            turns::outcomes(world, contract, path, only.as_deref(), *deep)
-                .map_or_else(Found::Failed, Found::Outcomes)
+        Ask::Moves(expected) => {
+            let rows = listing(world, contract).into_iter();
+            list_fault(expected, &rows.map(|it| it.0).collect::<Vec<_>>())
         }
-        (Ask::Endings { only, .. }, _) => Found::Moves(turns::endings(world, contract, only)),
-        (Ask::Turn(turn), _) => {
-            turns::play(&mut game, turn).map_or_else(Found::Failed, Found::Turn)
+        Ask::TurnsListed(expected) => list_fault(expected, &turns::listed(world, contract, false)),
+        Ask::TurnsInSan(expected) => list_fault(expected, &turns::listed(world, contract, true)),
+        Ask::Endings { only, expected } => {
+            list_fault(expected, &turns::endings(world, contract, only))
         }
-        (Ask::Text { text, .. }, _) => {
-            let played = game.play_text(text).is_ok();
-            Found::Fen(played.then(|| game.fen()))
+        Ask::End(expected) => end_fault(expected, end_of(game)),
+        Ask::Standing(expected) => end_fault(expected, turns::standing(game)),
+        Ask::Outcomes { path, only, deep, expected } => {
+            let found = turns::outcomes(world, contract, path, only.as_deref(), *deep)?;
+            turns::compare(expected, found)
         }
-        (Ask::UnderWay { path, .. }, _) => turns::under_way(rules, &mut game, path),
-        // A script is answered above.
-        (Ask::Fen { .. } | Ask::Script(_), _) => Found::Fen(Some(game.fen())),
-        (Ask::Moves(_), _) => {
-            Found::Moves(listing(world, contract).into_iter().map(|it| it.0).collect())
+        Ask::Turn(turn) => turns::judge(turn, turns::play(game, turn)?),
+        Ask::Text { text, after, strict } => {
+            let is_played = game.play_text(text).is_ok();
+            fen_fault(after.as_deref(), *strict, is_played.then(|| game.fen()))
         }
+        Ask::UnderWay { path, fen } => {
+            differs("FEN", fen.clone(), turns::under_way(rules, game, path)?)
+        }
+        Ask::Fen { reads, strict } => fen_fault(reads.as_deref(), *strict, Some(game.fen())),
+        // A script is run without this game.
+        Ask::Script(_) => None,
     };
-    match game.check() {
-        Ok(()) => found,
-        Err(limit) => Found::Failed(limit.to_string()),
-    }
+    Ok(Outcome::Judged(fault))
+}
+
+/// The number of leaves of the tree of a game, or of the part of it below one of its first actions.
+fn nodes(game: &mut Game, depth: u32, branch: Option<usize>) -> Result<u64, String> {
+    let contract = game.contract().clone();
+    let world = game.world_mut();
+    let Some(branch) = branch else { return Ok(perft(world, &contract, depth)) };
+    let moves = listing(world, &contract);
+    let Some((_, mv)) = moves.get(branch) else { return Ok(0) };
+    world.fire(mv.action, &mv.args).map_err(|why| why.to_string())?;
+    Ok(perft(world, &contract, depth - 1))
 }
 
 /// Which side has won, by its name; `draw`, or `none` if the game goes on.
@@ -350,49 +366,23 @@ fn end_of(game: &Game) -> String {
     result.winner.map_or_else(|| "draw".into(), |it| sides.member_name(it))
 }
 
-/// The fault of an answer; `None` if it is as expected.
-fn judge(ask: &Ask, found: Found) -> Option<Fault> {
-    match (ask, found) {
-        (_, Found::Failed(reason)) => Some(Fault::Setup { reason }),
-        (Ask::Perft { depth, nodes } | Ask::Turns { depth, nodes }, Found::Nodes(found)) => {
-            (found != *nodes).then_some(Fault::Perft { depth: *depth, expected: *nodes, found })
-        }
-        (Ask::End(expected) | Ask::Standing(expected), Found::End(found)) => {
-            let expected = expected.clone();
-            (found != expected).then_some(Fault::End { expected, found })
-        }
-        (Ask::Outcomes { expected, .. }, Found::Outcomes(found)) => turns::compare(expected, found),
-        (Ask::Turn(turn), Found::Turn(found)) => turns::judge(turn, found),
-        (Ask::Script(_), Found::Script(fault)) => fault,
-        (Ask::UnderWay { fen, .. }, Found::Fen(found)) => {
-            differs("FEN", fen.clone(), found.unwrap_or_default())
-        }
-        (
-            Ask::Fen { reads, strict } | Ask::Text { after: reads, strict, .. },
-            Found::Fen(found),
-        ) => {
-            let refused = found.is_none() && !strict;
-            let text = |it: Option<&String>| it.map_or("a refusal".into(), String::clone);
-            (found != *reads && !refused).then(|| Fault::Differs {
-                what: "FEN",
-                expected: text(reads.as_ref()),
-                found: text(found.as_ref()),
-            })
-        }
-        (
-            Ask::Moves(expected)
-            | Ask::TurnsListed(expected)
-            | Ask::San(expected)
-            | Ask::TurnsInSan(expected)
-            | Ask::Endings { expected, .. },
-            Found::Moves(found),
-        ) => {
-            let (missing, extra) = (lacking(expected, &found), lacking(&found, expected));
-            (found != *expected).then_some(Fault::Moves { missing, extra })
-        }
-        // Each question has an answer of its own form.
-        _ => None,
+fn end_fault(expected: &str, found: String) -> Option<Fault> {
+    (found != expected).then(|| Fault::End { expected: expected.to_owned(), found })
+}
+
+fn list_fault(expected: &[String], found: &[String]) -> Option<Fault> {
+    let (missing, extra) = (lacking(expected, found), lacking(found, expected));
+    (found != expected).then_some(Fault::Moves { missing, extra })
+}
+
+/// The fault of a FEN; `None` stands for a refusal, which is right in any case unless `strict`.
+fn fen_fault(expected: Option<&str>, strict: bool, found: Option<String>) -> Option<Fault> {
+    if found.is_none() && !strict {
+        return None;
     }
+    let refusal = || "a refusal".to_owned();
+    let expected = expected.map_or_else(refusal, str::to_owned);
+    differs("FEN", expected, found.unwrap_or_else(refusal))
 }
 
 fn print(tally: &Tally, json: bool, out: &mut Out) -> anyhow::Result<()> {

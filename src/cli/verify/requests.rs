@@ -287,52 +287,57 @@ struct Run<'r> {
 impl Run<'_> {
     fn ask(&mut self, questions: &Questions) -> Result<Option<Fault>, String> {
         match questions {
-            Questions::Steps { initial, steps } => {
-                self.update_status();
-                if let Some(fault) = initial.as_ref().and_then(|it| self.compare(it)) {
-                    return Ok(Some(found_at("at first", fault)));
-                }
-                for (number, step) in steps.iter().enumerate() {
-                    if let Some(fault) = self.step(step) {
-                        let request = Value::Object(step.request.clone()).to_string();
-                        return Ok(Some(found_at(&format!("{}. {request}", number + 1), fault)));
-                    }
-                }
-                Ok(None)
-            }
+            Questions::Steps { initial, steps } => Ok(self.take_steps(initial.as_ref(), steps)),
             Questions::Legal { requests, legal } => {
-                for request in requests {
-                    self.play(request)?;
-                }
-                // If the rules have no requests of a kind, the request itself is what is missing.
-                let text = |it: &Map<String, Value>| {
-                    let kind = it.get("kind").and_then(Value::as_str).unwrap_or("?");
-                    let first = self.forms.texts(kind, it).into_iter().next();
-                    first.unwrap_or_else(|| Value::Object(it.clone()).to_string())
-                };
-                let mut expected: Vec<String> = legal.iter().map(text).collect();
-                expected.sort();
-                let found: Vec<String> = self.game.listing().into_iter().map(|it| it.0).collect();
-                let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
-                let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
-                Ok((!equal).then_some(Fault::Moves { missing, extra }))
+                requests.iter().try_for_each(|it| self.play(it))?;
+                Ok(self.compare_legal(legal))
             }
-            Questions::Sequences(counts) => {
-                let contract = self.game.contract().clone();
-                for (depth, &expected) in (1..).zip(counts) {
-                    let found = perft(self.game.world_mut(), &contract, depth);
-                    if found != expected {
-                        return Ok(Some(Fault::Perft { depth, expected, found }));
-                    }
-                }
-                Ok(None)
-            }
+            Questions::Sequences(counts) => Ok(self.count_sequences(counts)),
         }
+    }
+
+    fn take_steps(
+        &mut self,
+        initial: Option<&Map<String, Value>>,
+        steps: &[Step],
+    ) -> Option<Fault> {
+        self.update_status();
+        if let Some(fault) = initial.and_then(|it| self.compare(it)) {
+            return Some(found_at("at first", fault));
+        }
+        steps.iter().zip(1..).find_map(|(step, number)| {
+            let fault = self.step(step)?;
+            let request = Value::Object(step.request.clone());
+            Some(found_at(&format!("{number}. {request}"), fault))
+        })
+    }
+
+    /// Compares the legal requests with those of the file.
+    fn compare_legal(&mut self, legal: &[Map<String, Value>]) -> Option<Fault> {
+        // If the rules have no requests of a kind, the request itself is what is missing.
+        let text = |it: &Map<String, Value>| {
+            let first = self.forms.texts(kind_of(it), it).into_iter().next();
+            first.unwrap_or_else(|| Value::Object(it.clone()).to_string())
+        };
+        let mut expected: Vec<String> = legal.iter().map(text).collect();
+        expected.sort();
+        let found: Vec<String> = self.game.listing().into_iter().map(|it| it.0).collect();
+        let (missing, extra) = (lacking(&expected, &found), lacking(&found, &expected));
+        let equal = missing.is_empty() && extra.is_empty() && found.len() == legal.len();
+        (!equal).then_some(Fault::Moves { missing, extra })
+    }
+
+    fn count_sequences(&mut self, counts: &[u64]) -> Option<Fault> {
+        let contract = self.game.contract().clone();
+        (1..).zip(counts).find_map(|(depth, &expected)| {
+            let found = perft(self.game.world_mut(), &contract, depth);
+            (found != expected).then_some(Fault::Perft { depth, expected, found })
+        })
     }
 
     /// Plays a request. The error is the code of the refusal.
     fn play(&mut self, request: &Map<String, Value>) -> Result<(), String> {
-        let kind = request.get("kind").and_then(Value::as_str).unwrap_or("?");
+        let kind = kind_of(request);
         let mut first = None;
         for text in self.forms.texts(kind, request) {
             match self.game.play_text(&text) {
@@ -431,6 +436,11 @@ impl Run<'_> {
             }
         })
     }
+}
+
+/// The kind of a request, by which its template is found.
+fn kind_of(request: &Map<String, Value>) -> &str {
+    request.get("kind").and_then(Value::as_str).unwrap_or("?")
 }
 
 /// The fault of a value, with the step at which it was found.

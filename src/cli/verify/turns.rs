@@ -6,12 +6,15 @@ use std::collections::BTreeSet;
 use super::super::setup;
 use super::game::{COMMIT, with_clock_at_zero};
 use super::question::{Turn, uci_and_san};
-use super::{Fault, Found, differs, lacking};
+use super::{Fault, differs, lacking};
 use crate::derive::World;
 use crate::game::Game;
 use crate::moves::notation::{FenStyle, listing, san_listing, to_uci, write_fen};
 use crate::moves::{Contract, Move, is_over};
 use crate::presets::Ruleset;
+
+/// Maximum number of actions that are followed in a turn.
+const MAX_ACTIONS: usize = 32;
 
 /// The result of playing a turn.
 #[derive(Debug, PartialEq, Eq)]
@@ -160,22 +163,25 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
     })
 }
 
-/// The FEN in the middle of a turn, after these actions; a failure unless reading it gives the same position.
-pub(super) fn under_way(rules: &Ruleset, game: &mut Game, path: &[String]) -> Found {
+/// The FEN in the middle of a turn, after these actions.
+///
+/// # Errors
+/// An action is not legal, or reading the FEN does not give the same position.
+pub(super) fn under_way(
+    rules: &Ruleset,
+    game: &mut Game,
+    path: &[String],
+) -> Result<String, String> {
     for text in path {
-        if let Err(why) = game.play_text(text) {
-            return Found::Failed(why.to_string());
-        }
+        game.play_text(text).map_err(|why| why.to_string())?;
     }
     let fen = game.fen();
-    let mut again = match setup::start(rules, Some(&fen)) {
-        Ok(again) => again,
-        Err(why) => return Found::Failed(format!("{fen} is not read back: {why}")),
-    };
+    let mut again =
+        setup::start(rules, Some(&fen)).map_err(|why| format!("{fen} is not read back: {why}"))?;
     if again.hash() != game.hash() || again.listing() != game.listing() || again.fen() != fen {
-        return Found::Failed(format!("{fen} is read back as another position"));
+        return Err(format!("{fen} is read back as another position"));
     }
-    Found::Fen(Some(fen))
+    Ok(fen)
 }
 
 /// The first fault of a turn.
@@ -225,12 +231,11 @@ pub(super) fn standing(game: &mut Game) -> String {
     }
 }
 
-/// The texts of all whole turns; with the SAN of their actions if `in_san`.
-pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Found {
-    let mover = contract.mover(world.facts());
+/// The texts of all whole turns, sorted; with the SAN of their actions if `in_san`.
+pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Vec<String> {
     let mut found = Vec::new();
     if !is_over(world, contract) {
-        go_on(world, contract, (mover, in_san), &[], &mut found);
+        go_on(world, contract, in_san, &[], &mut found);
     }
     let text = |turn: &Vec<(String, String)>| -> String {
         let join =
@@ -240,17 +245,18 @@ pub(super) fn listed(world: &mut World, contract: &Contract, in_san: bool) -> Fo
     };
     let mut texts: Vec<String> = found.iter().map(text).collect();
     texts.sort();
-    Found::Moves(texts)
+    texts
 }
 
 /// Collects every turn that begins with the actions taken so far.
 fn go_on(
     world: &mut World,
     contract: &Contract,
-    (mover, in_san): (Option<i64>, bool),
+    in_san: bool,
     taken: &[(String, String)],
     found: &mut Vec<Vec<(String, String)>>,
 ) {
+    let mover = contract.mover(world.facts());
     let moves: Vec<(String, Move)> = match in_san {
         true => san_listing(world, contract),
         false => listing(world, contract),
@@ -258,22 +264,19 @@ fn go_on(
     if moves.is_empty() && !taken.is_empty() {
         found.push(taken.to_vec());
     }
-    for (san, mv) in moves {
+    for (text, mv) in moves {
         let mut turn = taken.to_vec();
-        turn.push((to_uci(world, &mv), san));
+        turn.push((to_uci(world, &mv), text));
         world.taking_back(|world| {
             if world.fire(mv.action, &mv.args).is_err() {
                 return;
             }
             let goes_on = contract.mover(world.facts()) == mover && !is_over(world, contract);
-            if goes_on && turn.len() < LONGEST {
-                go_on(world, contract, (mover, in_san), &turn, found);
+            if goes_on && turn.len() < MAX_ACTIONS {
+                go_on(world, contract, in_san, &turn, found);
             } else {
                 found.push(turn);
             }
         });
     }
 }
-
-/// Maximum number of actions that are followed in a turn.
-const LONGEST: usize = 32;
