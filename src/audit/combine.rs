@@ -1,13 +1,19 @@
 //! Tests of preset combinations: compatible pairs (and some triples) are loaded and played at random.
 //!
-//! What must hold: the rules load and derive; after each half-move the incremental evaluator has the
-//! rows that the reference evaluator derives from the facts, and an action writes the same facts under both; every
-//! legal move can be taken and taken back, and playing everything out finds no other moves, but for those whose
-//! safety the rules leave to the rest of the turn, and in turns during which presets were switched; a save restores
-//! the same game; and taking everything back restores the first hash. In every third game one preset is
-//! switched off and on again, under both evaluators, and that is saved and taken back like moves. The moves played depend
-//! only on the number of the combination. Deliberately absent: whether the moves are correct (vectors and golden games
-//! test that).
+//! What must hold:
+//!
+//! * The rules load and derive.
+//! * After each half-move the incremental evaluator has the rows that the reference evaluator derives from the facts, and
+//!   an action writes the same facts under both.
+//! * Every legal move can be taken and taken back.
+//! * Playing everything out finds no other moves, but for those whose safety the rules leave to the rest of the turn, and
+//!   in turns during which presets were switched.
+//! * A save restores the same game.
+//! * Taking everything back restores the first hash.
+//!
+//! In every third game one preset is switched off and on again, under both evaluators, and that is saved and taken back
+//! like moves. The moves played depend only on the number of the combination. Deliberately absent: whether the moves are
+//! correct (vectors and golden games test that).
 
 use std::collections::BTreeMap;
 
@@ -55,7 +61,7 @@ pub enum Outcome {
     Failed(String),
 }
 
-/// Numbers of the checked positions and actions.
+/// Numbers of what was checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Played {
     pub plies: u64,
@@ -105,49 +111,71 @@ fn pairs_among(catalogue: &Catalogue, full: bool, among: fn(&PresetEntry) -> boo
     let mut sample = Sample { seed: (!full).then_some(PAIRS_SEED), ..Sample::default() };
     let mut seed = 0;
     for game in games(catalogue) {
-        let (alone, sharing) = names(catalogue, game, among);
         let scopes = scopes(catalogue, game);
-        let own_files = two_of(&alone);
-        let mut shared_files = Vec::new();
-        for one in &sharing {
-            shared_files.extend(alone.iter().map(|other| (*one, *other)));
-        }
-        let shared_total = shared_files.len() + sharing.len() * sharing.len() / 2;
-        shared_files.extend(two_of(&sharing));
-        let compatible: BTreeMap<&str, Vec<String>> =
-            sharing.iter().map(|it| (*it, catalogue.compatible(it))).collect();
-        let own_files = own_files.iter().map(|it| (it, own_files.len(), DRAWN_ALONE));
-        let shared_files = shared_files.iter().map(|it| (it, shared_total, DRAWN_SHARING));
-        for (&(one, other), total, wanted) in own_files.chain(shared_files) {
+        let sets = scopes.len() * scopes.len();
+        for pair in pairs_on(catalogue, game, among) {
             seed += 1;
             sample.of += 1;
-            let declared = compatible.get(one);
-            let is_declared = declared.is_some_and(|it| it.iter().any(|it| it == other));
-            let is_drawn = || Chance(PAIRS_SEED + seed).below(total) < wanted;
-            if !full && !is_declared && !is_drawn() {
+            let is_drawn = || Chance(PAIRS_SEED + seed).below(pair.total) < pair.wanted;
+            if !full && !pair.is_declared && !is_drawn() {
                 continue;
             }
-            let sets = scopes.len() * scopes.len();
+            let plies = match (full, pair.is_declared) {
+                (true, _) => 40,
+                (false, true) => 3,
+                (false, false) => 10,
+            };
             let drawn = Chance(seed).below(sets);
             for number in (0..sets).filter(|it| full || *it == drawn) {
-                let (first, second) = (number / scopes.len(), number % scopes.len());
-                sample.combinations.push(Combination {
-                    game: game.name.clone(),
-                    presets: vec![
-                        format!("{one}:{}", scopes[first]),
-                        format!("{other}:{}", scopes[second]),
-                    ],
-                    seed: if full { seed * sets as u64 + number as u64 } else { seed },
-                    plies: match (full, is_declared) {
-                        (true, _) => 40,
-                        (false, true) => 3,
-                        (false, false) => 10,
-                    },
-                });
+                let (first, second) =
+                    (&scopes[number / scopes.len()], &scopes[number % scopes.len()]);
+                let presets =
+                    vec![format!("{}:{first}", pair.one), format!("{}:{second}", pair.other)];
+                let seed = if full { seed * sets as u64 + number as u64 } else { seed };
+                let game = game.name.clone();
+                sample.combinations.push(Combination { game, presets, seed, plies });
             }
         }
     }
     sample
+}
+
+/// A pair of presets. Of all such pairs on a game, about `wanted` out of `total` are drawn.
+struct Pair<'c> {
+    one: &'c str,
+    other: &'c str,
+    /// Whether it is declared that they go together.
+    is_declared: bool,
+    wanted: usize,
+    total: usize,
+}
+
+/// All pairs of presets that fit a game: first those whose presets have files of their own.
+fn pairs_on<'c>(
+    catalogue: &'c Catalogue,
+    game: &GameEntry,
+    among: fn(&PresetEntry) -> bool,
+) -> Vec<Pair<'c>> {
+    let (alone, sharing) = names(catalogue, game, among);
+    let compatible: BTreeMap<&str, Vec<String>> =
+        sharing.iter().map(|it| (*it, catalogue.compatible(it))).collect();
+    let pair = |one, other, wanted, total| {
+        let declared = compatible.get(one);
+        let is_declared = declared.is_some_and(|it| it.iter().any(|it| it == other));
+        Pair { one, other, is_declared, wanted, total }
+    };
+    let own_files = two_of(&alone);
+    let mut shared_files = Vec::new();
+    for one in &sharing {
+        shared_files.extend(alone.iter().map(|other| (*one, *other)));
+    }
+    let shared_total = shared_files.len() + sharing.len() * sharing.len() / 2;
+    shared_files.extend(two_of(&sharing));
+    let own_total = own_files.len();
+    let own_files = own_files.into_iter().map(|(a, b)| pair(a, b, DRAWN_ALONE, own_total));
+    let shared_files =
+        shared_files.into_iter().map(|(a, b)| pair(a, b, DRAWN_SHARING, shared_total));
+    own_files.chain(shared_files).collect()
 }
 
 /// All pairs of two different names.

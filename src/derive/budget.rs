@@ -9,15 +9,15 @@ use std::fmt;
 
 use crate::rules::{Program, RelId, RuleId, Span};
 
-/// Join steps of a query, and of a load: one for each tuple that is added to a list or read from one, and for
-/// entering a loop within two others, one for every 16 members that it may have.
+/// Maximum number of join steps of a query, and of a load. Each tuple that is added to a list or read from one is a step;
+/// entering a loop within two others costs a step for every 16 members that it may have.
 pub(super) const STEPS: u64 = 1 << 24;
-/// Steps of a query of the reference evaluator: one for each row that it creates, and a few for each round of a
-/// rule; in the bodies of reactions, one for each lookup, and one for each row found.
+/// Maximum number of steps of a query of the reference evaluator: one for each row that it creates, and a few for each
+/// round of a rule; in the bodies of reactions, one for each lookup, and one for each row found.
 pub(super) const REFERENCE_STEPS: u64 = 1 << 22;
-/// Steps of one explanation or question: one for each lookup, and one for each row found.
+/// Maximum number of steps of one explanation or question: one for each lookup, and one for each row found.
 pub(super) const SEARCH_STEPS: u64 = 1 << 22;
-/// Steps of a request: of all its queries, loads and explanations together.
+/// Maximum number of steps of a request: of all its queries, loads and explanations together.
 pub(super) const REQUEST_STEPS: u64 = 1 << 26;
 /// Number of steps that each query costs its request beside its own, so that many small queries run out, too.
 pub(super) const QUERY: i64 = 64;

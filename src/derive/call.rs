@@ -195,12 +195,8 @@ impl Moment<'_> {
     /// A fact of an entity by name, as rows have it: `white`, `e4`, `#3`.
     pub fn get_word(&mut self, entity: EntityId, attribute: &str) -> Option<String> {
         let attr = self.attribute(attribute)?;
-        let raw = self.state.facts().get_raw(entity, attr)?;
-        match self.program.schema.attribute(attr).ty {
-            AttrType::Member(id) => Some(self.program.schema.domain(id).member_name(raw)),
-            AttrType::Entity => Some(format!("#{raw}")),
-            _ => Some(raw.to_string()),
-        }
+        let value = self.state.facts().get(entity, attr)?;
+        Some(value.words(&self.program.schema, attr))
     }
 
     /// The current rows of a relation, by name: `[["#3", "e4"], ...]`.

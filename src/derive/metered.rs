@@ -16,7 +16,7 @@ pub(super) struct Metered<'r> {
     steps: u64,
     /// What is left of it.
     left: Cell<u64>,
-    /// The reader, who is charged for reads (the number of a rule, or of a reaction after the rules), and what was left
+    /// The reader that is charged for reads (the number of a rule, or of a reaction after the rules), and what was left
     /// when it began to read.
     reader: Cell<(usize, u64)>,
     /// Steps taken, by reader.

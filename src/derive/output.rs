@@ -1,6 +1,6 @@
 //! The effects of a batch of reactions with their values, as evaluators give them to transactions.
 //!
-//! Deliberately absent: finding them (`bits`, `fire`), and applying them (`transaction`).
+//! Deliberately absent: finding them (`bits`, `reference`), and applying them (`transaction`).
 
 use std::collections::VecDeque;
 
@@ -45,7 +45,7 @@ pub(super) struct Raised {
     pub(super) by: usize,
 }
 
-/// The requests of a batch's effects for what follows it.
+/// What the effects of a batch decide about what follows it.
 #[derive(Default)]
 pub(super) struct Flow {
     /// Events to be handled before the next batch.

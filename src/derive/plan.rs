@@ -57,7 +57,7 @@ impl Plan {
         let depends = Dependencies::of(&program);
         let given_relations = GivenRelations::of(&program);
         let schedule = Schedule::merged(&program, &given_relations, &depends);
-        let unmerged = Arc::new(Schedule::by_the_letter(&program, &given_relations, &depends));
+        let unmerged = Arc::new(Schedule::unmerged(&program, &given_relations, &depends));
         let bits = bits::compile(&program, &schedule, &depends, width, memo)?;
         let frog = Arc::new(Statics::later(&program));
         Ok(Self { program, bits, schedule, unmerged, given_relations, frog, calls: None })

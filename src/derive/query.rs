@@ -334,75 +334,91 @@ enum Word<'t> {
     Other(char),
 }
 
+/// A word in its place.
+struct Placed<'t> {
+    at: usize,
+    word: Word<'t>,
+    /// The next word that is not white space.
+    next: Option<Word<'t>>,
+    /// The argument of an atom that it stands in: the relation, and the column. For the name of the relation, the first
+    /// column.
+    argument: Option<(RelId, usize)>,
+}
+
 impl<'t> Rewriter<'t> {
     fn new(program: &'t Program, text: &'t str, abbreviation: Option<Abbreviation>) -> Self {
         Self { program, text, abbreviation, done: Rewritten::default(), extra: Vec::new() }
     }
 
     fn run(mut self) -> Rewritten {
-        let words = words(self.text);
+        let program = self.program;
+        let words = self.placed();
         let variables = self.variables(&words);
-        let mut atom: Option<(RelId, usize)> = None;
-        for (n, &(at, word)) in words.iter().enumerate() {
-            let next = next_word(&words[n + 1..]);
-            let opens = next == Some(Word::Other('('));
+        for &Placed { at, word, next, argument } in &words {
             match word {
-                Word::Name(name) if opens => {
-                    atom = self.program.relation_meant(name).map(|it| (it, 0));
-                    let known = atom.map(|it| self.program.relation(it.0).name.clone());
-                    self.put(at, known.as_deref().unwrap_or(name));
+                Word::Name(name) if next == Some(Word::Other('(')) => {
+                    let known = argument.map(|(rel, _)| &*program.relation(rel).name);
+                    self.put(at, known.unwrap_or(name));
                 }
                 Word::Name("_") => self.put(at, "_"),
                 Word::Name(name) if is_keyword(name, next) => self.put(at, name),
                 Word::Name(name) => {
                     let gets_value = next == Some(Word::Other('='));
-                    self.name(at, name, atom, gets_value || variables.contains(name));
+                    self.name(at, name, argument, gets_value || variables.contains(name));
                 }
                 Word::Variable(name) => self.variable(at, name),
                 Word::Number(id) => self.number(at, id),
                 Word::Constant(it) | Word::Text(it) => self.put(at, it),
-                Word::Other(c) => {
-                    match (c, &mut atom) {
-                        (',', Some((_, column))) => *column += 1,
-                        (')', atom) => *atom = None,
-                        _ => {}
-                    }
-                    self.put(at, c.encode_utf8(&mut [0; 4]));
-                }
+                Word::Other(c) => self.put(at, c.encode_utf8(&mut [0; 4])),
             }
         }
-        let relation = self.abbreviation.map(|it| self.program.relation(it.rel).name.clone());
+        let relation = self.abbreviation.map(|it| &*program.relation(it.rel).name);
         self.done.short = self.extra.len();
         for (variable, value) in std::mem::take(&mut self.extra) {
-            let name = relation.clone().unwrap_or_default();
+            let name = relation.unwrap_or_default();
             self.put(self.text.len(), &format!(", {name}({variable}, '{value})"));
         }
         self.done.origins.push(self.text.len());
         self.done
     }
 
-    /// The names that are certainly variables: marked as such, or not a value of their column.
-    fn variables(&self, words: &[(usize, Word<'t>)]) -> BTreeSet<&'t str> {
-        let mut found = BTreeSet::new();
-        let mut atom: Option<(RelId, usize)> = None;
-        for (n, &(_, word)) in words.iter().enumerate() {
-            let opens = next_word(&words[n + 1..]) == Some(Word::Other('('));
-            match word {
-                Word::Name(name) if opens => {
-                    atom = self.program.relation_meant(name).map(|it| (it, 0));
-                }
-                Word::Name(name) if atom.is_some() && self.value_of(atom, name).is_none() => {
-                    found.insert(name);
-                }
-                Word::Variable(name) => {
-                    found.insert(name);
-                }
-                Word::Other(',') => atom = atom.map(|(rel, column)| (rel, column + 1)),
-                Word::Other(')') => atom = None,
-                _ => {}
+    /// The words of the question in their places.
+    fn placed(&self) -> Vec<Placed<'t>> {
+        let place = |(at, word)| Placed { at, word, next: None, argument: None };
+        let mut words: Vec<Placed<'t>> = words(self.text).into_iter().map(place).collect();
+        let mut next = None;
+        for it in words.iter_mut().rev() {
+            it.next = next;
+            if !matches!(it.word, Word::Other(c) if c.is_whitespace()) {
+                next = Some(it.word);
             }
         }
-        found
+        let mut argument = None;
+        for it in &mut words {
+            match it.word {
+                Word::Name(name) if it.next == Some(Word::Other('(')) => {
+                    argument = self.program.relation_meant(name).map(|rel| (rel, 0));
+                }
+                Word::Other(',') => argument = argument.map(|(rel, column)| (rel, column + 1)),
+                Word::Other(')') => argument = None,
+                _ => {}
+            }
+            it.argument = argument;
+        }
+        words
+    }
+
+    /// The names that are certainly variables: marked as such, or not a value of their column.
+    fn variables(&self, words: &[Placed<'t>]) -> BTreeSet<&'t str> {
+        let variable = |it: &Placed<'t>| match it.word {
+            Word::Name(_) if it.next == Some(Word::Other('(')) => None,
+            Word::Name(name) => {
+                it.argument.filter(|_| self.value_of(it.argument, name).is_none()).map(|_| name)
+            }
+            Word::Variable(name) => Some(name),
+            _ => None,
+        };
+        words.iter().filter_map(variable).collect()
     }
 
     /// The domain in which a name is a value of the column.
@@ -468,29 +484,38 @@ fn is_keyword(name: &str, next: Option<Word<'_>>) -> bool {
     matches!(name, "count" | "sum" | "min" | "max") && next == Some(Word::Other('{'))
 }
 
-/// The first of these words that is not white space.
-fn next_word<'t>(words: &[(usize, Word<'t>)]) -> Option<Word<'t>> {
-    let is_space = |word: &Word<'_>| matches!(word, Word::Other(c) if c.is_whitespace());
-    words.iter().map(|it| it.1).find(|it| !is_space(it))
+fn is_part(c: char) -> bool {
+    c.is_ascii_alphanumeric() || c == '_'
 }
 
-/// The length of a full name, `bank::gold`, that a text begins with.
-fn full_name(text: &str) -> Option<usize> {
-    let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let of = text.find(|c| !is_part(c) && c != '-')?;
-    let name = text[of..].strip_prefix("::")?;
+/// The length of a full name, `bank::gold`, that a text begins with; or else of the part of the text in which none
+/// begins.
+fn full_name(text: &str) -> Result<usize, usize> {
+    let of = text.find(|c| !is_part(c) && c != '-').unwrap_or(text.len());
+    let name = text[of..].strip_prefix("::").ok_or(of)?;
     let len = name.find(|c| !is_part(c)).unwrap_or(name.len());
-    (len > 0).then_some(of + 2 + len)
+    if len > 0 { Ok(of + 2 + len) } else { Err(of) }
 }
 
 /// The words of a text with their places.
 fn words(text: &str) -> Vec<(usize, Word<'_>)> {
     let mut words = Vec::new();
     let mut at = 0;
+    // Before this place no full name begins.
+    let mut plain_until = 0;
     while let Some(c) = text[at..].chars().next() {
+        if is_part(c) && at >= plain_until {
+            match full_name(&text[at..]) {
+                Ok(len) => {
+                    words.push((at, Word::Name(&text[at..at + len])));
+                    at += len;
+                    continue;
+                }
+                Err(len) => plain_until = at + len,
+            }
+        }
         let rest = &text[at + c.len_utf8()..];
         let run = |more: &dyn Fn(char) -> bool| rest.find(|c| !more(c)).unwrap_or(rest.len());
-        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let (word, len) = match c {
             '?' if rest.starts_with(is_part) => {
                 let len = run(&is_part);
@@ -507,10 +532,6 @@ fn words(text: &str) -> Vec<(usize, Word<'_>)> {
             '"' => {
                 let len = rest.find('"').map_or(rest.len(), |it| it + 1);
                 (Word::Text(&text[at..=at + len]), 1 + len)
-            }
-            c if is_part(c) && full_name(&text[at..]).is_some() => {
-                let len = full_name(&text[at..]).unwrap_or_default();
-                (Word::Name(&text[at..at + len]), len)
             }
             c if c.is_ascii_alphabetic() || c == '_' => {
                 let len = run(&is_part);

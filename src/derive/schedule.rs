@@ -26,6 +26,30 @@ pub(super) struct Batch {
     pub(super) trials: u64,
 }
 
+impl Batch {
+    fn new(
+        program: &Program,
+        given: &GivenRelations,
+        depends: &Dependencies,
+        reactions: Vec<usize>,
+    ) -> Self {
+        let mut until_action = Attributes::default();
+        program.expiry.until_action.iter().for_each(|it| until_action.insert(*it));
+        let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
+        let bodies = || reactions.iter().map(|&it| &program.reactions[it].body);
+        let looks_back = bodies().any(|it| program.reads_before(it));
+        let read = bodies().flat_map(relations_of);
+        Self {
+            plain: effects().all(is_plain) && !looks_back,
+            spawns: effects().any(is_spawn),
+            looks_back,
+            reads_until_action: bodies().any(|it| depends.reads_of(it).intersects(&until_action)),
+            trials: read.fold(0, |all, it| all | given.trials(it)),
+            reactions,
+        }
+    }
+}
+
 /// The batches of every action and event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Schedule {
@@ -39,7 +63,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// The batches as the language defines them.
-    pub(super) fn by_the_letter(
+    pub(super) fn unmerged(
         program: &Program,
         given: &GivenRelations,
         depends: &Dependencies,
@@ -69,8 +93,6 @@ impl Schedule {
             cuts: vec![usize::MAX; program.actions.len()],
             events: Vec::new(),
         };
-        let mut until_action = Attributes::default();
-        program.expiry.until_action.iter().for_each(|it| until_action.insert(*it));
         let mut add = |event: Event| {
             let start = schedule.batches.len();
             let (tried, later) = parted(program, event);
@@ -79,25 +101,8 @@ impl Schedule {
             if let (Event::Action(id), true) = (event, goes_on) {
                 schedule.cuts[usize::from(id.0)] = start + tried.len();
             }
-            for reactions in tried.into_iter().chain(later) {
-                let effects = || reactions.iter().flat_map(|&it| &program.reactions[it].effects);
-                let bodies = || reactions.iter().map(|&it| &program.reactions[it].body);
-                let looks_back = bodies().any(|it| program.reads_before(it));
-                let plain = effects().all(is_plain) && !looks_back;
-                let spawns = effects().any(is_spawn);
-                let read = bodies().flat_map(relations_of);
-                let trials = read.fold(0, |all, it| all | given.trials(it));
-                let reads_until_action =
-                    bodies().any(|it| depends.reads_of(it).intersects(&until_action));
-                schedule.batches.push(Batch {
-                    reactions,
-                    plain,
-                    spawns,
-                    looks_back,
-                    reads_until_action,
-                    trials,
-                });
-            }
+            let all = tried.into_iter().chain(later);
+            schedule.batches.extend(all.map(|it| Batch::new(program, given, depends, it)));
             start..schedule.batches.len()
         };
         let actions = program.actions.iter().map(|it| add(Event::Action(it.id))).collect();

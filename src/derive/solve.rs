@@ -14,7 +14,8 @@ use crate::rules::{Aggregate, Atom, Compare, Expr, Fold, Literal, Op, Program, T
 /// Values of variables so far, by variable.
 pub type Bindings = Vec<Option<i64>>;
 
-type Rest = SmallVec<[u16; 16]>;
+/// Literals of a body, by number.
+pub(super) type Rest = SmallVec<[u16; 16]>;
 type Found<'f> = &'f mut dyn FnMut(&[Option<i64>]) -> ControlFlow<()>;
 type Extended<'f> = &'f mut dyn FnMut(&mut Bindings) -> ControlFlow<()>;
 
@@ -64,7 +65,7 @@ pub(super) fn bind(
     })
 }
 
-/// The place among `rest` of the literal to try next: first comparisons, atoms without new variables, lookups by key
+/// The literal among `rest` to try next: first comparisons, atoms without new variables, lookups by key
 /// and aggregates, in this order, which have one solution at most; then the atom with the fewest new variables (a static
 /// counts as if it had two more), among equal ones that with the most bound arguments. Also returns whether the literal
 /// may have many solutions, so that looking ahead pays off.
@@ -73,10 +74,15 @@ pub(super) fn pick(
     body: &[Literal],
     rest: &[u16],
     bindings: &[Option<i64>],
-) -> Option<(usize, bool)> {
-    let ranks = rest.iter().map(|&at| rank(program, body, usize::from(at), bindings));
-    let (at, best) = ranks.enumerate().min_by_key(|(_, rank)| *rank)?;
+) -> Option<(u16, bool)> {
+    let ranks = rest.iter().map(|&at| (at, rank(program, body, usize::from(at), bindings)));
+    let (at, best) = ranks.min_by_key(|(_, rank)| *rank)?;
     (best < NOT_READY).then_some((at, best >= GENERATOR))
+}
+
+/// All literals of `rest` but one.
+pub(super) fn without(rest: &[u16], literal: u16) -> Rest {
+    rest.iter().copied().filter(|it| *it != literal).collect()
 }
 
 /// Whether the literal at a place of a body binds no new variable.
@@ -95,14 +101,14 @@ const NOT_READY: usize = usize::MAX;
 /// The rank from which on a literal may have many solutions.
 const GENERATOR: usize = 100;
 
-/// The place among `rest` of the first positive atom that has no row, whatever its unbound variables are.
+/// The first positive atom among `rest` that has no row, whatever its unbound variables are.
 pub(super) fn atom_without_rows(
     rows: &dyn Rows,
     body: &[Literal],
     rest: &[u16],
     bindings: &[Option<i64>],
-) -> Option<usize> {
-    rest.iter().position(|&at| match &body[usize::from(at)] {
+) -> Option<u16> {
+    rest.iter().copied().find(|&at| match &body[usize::from(at)] {
         Literal::Atom(atom) => !atom.negated && !has_row(rows, atom, bindings),
         Literal::Compare(_) | Literal::Aggregate(_) => false,
     })
@@ -190,18 +196,17 @@ struct Search<'r> {
 }
 
 impl Search<'_> {
-    fn extend(&self, rest: &Rest, bindings: &mut Bindings, f: Found<'_>) -> ControlFlow<()> {
+    fn extend(&self, rest: &[u16], bindings: &mut Bindings, f: Found<'_>) -> ControlFlow<()> {
         if rest.is_empty() {
             return f(bindings);
         }
-        let Some((at, many)) = pick(self.rows.program(), self.body, rest, bindings) else {
+        let Some((chosen, many)) = pick(self.rows.program(), self.body, rest, bindings) else {
             return ControlFlow::Continue(());
         };
         if many && atom_without_rows(self.rows, self.body, rest, bindings).is_some() {
             return ControlFlow::Continue(());
         }
-        let mut later = rest.clone();
-        let chosen = later.remove(at);
+        let later = without(rest, chosen);
         literal_solutions(self.rows, &self.body[usize::from(chosen)], bindings, &mut |bindings| {
             self.extend(&later, bindings, f)
         })

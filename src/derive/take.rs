@@ -1,7 +1,7 @@
 //! Taking actions and raising events in a world: to their end, or up to the stage that decides a trial.
 //!
 //! An action whose reactions are one batch that only writes facts needs no transaction; any other runs as one.
-//! Deliberately absent: what a batch does (`bits`, `fire`), and applying it (`transaction`).
+//! Deliberately absent: what a batch does (`bits`, `reference`), and applying it (`transaction`).
 
 use std::ops::Range;
 
@@ -63,8 +63,9 @@ impl World {
         self.transact(Event::Action(action), args, None, Some(cut))
     }
 
-    /// As [`World::try_traced`], but calls `looks` at the end of the stages that are played out, with the number of
-    /// steps so far; with `None` if the action ends there.
+    /// Takes an action and returns a trace, up to a refusal if there is one; if refused, nothing has changed. Calls
+    /// `looks` at the end of the stages that are played out, with the number of steps so far; with `None` if the action
+    /// ends there.
     pub fn play_out_traced(
         &mut self,
         action: ActionId,
@@ -87,16 +88,10 @@ impl World {
     /// # Errors
     /// As [`World::fire`].
     pub fn fire_traced(&mut self, action: ActionId, args: &[i64]) -> Result<Trace, Refusal> {
-        let (trace, done) = self.try_traced(action, args);
-        done.map(|()| trace)
-    }
-
-    /// Takes an action and returns a trace, up to a refusal if there is one. If refused, nothing has changed.
-    pub fn try_traced(&mut self, action: ActionId, args: &[i64]) -> (Trace, Result<(), Refusal>) {
         let mut trace = Trace::default();
         let args = &*self.program().action(action).whole(args);
-        let done = self.transact(Event::Action(action), args, Some(&mut trace), None);
-        (trace, done)
+        self.transact(Event::Action(action), args, Some(&mut trace), None)?;
+        Ok(trace)
     }
 
     /// Raises an event from outside of reactions, and returns a trace.

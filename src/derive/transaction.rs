@@ -127,29 +127,14 @@ impl<'w, 't> Transaction<'w, 't> {
 
     /// Runs the batches of an action or event.
     pub(super) fn run(&mut self, event: Event, args: &[i64]) -> Result<(), Refusal> {
-        let mut args: Tuple = args.iter().copied().collect();
+        let mut args = Tuple::from_slice(args);
         let number = self.events;
         let batches = self.world.batches(event);
         for batch in batches.clone() {
             if self.is_cut_before(batch) && !self.end_trial(true) {
                 break;
             }
-            if !self.looks_back && self.world.batch(batch).looks_back {
-                self.looks_back = true;
-                self.world.remember(self.fresh.since, &self.before);
-            }
-            let mut none = Ids::default();
-            let ids = match self.world.batch(batch).spawns {
-                true => self.fresh.ids(self.world),
-                false => &mut none,
-            };
-            let outputs = self.world.solve(batch, &args, ids, self.trace.is_some());
-            if self.world.has_run_out()
-                && let Err(limit) = self.world.check()
-            {
-                self.world.give_back(outputs);
-                return Err(Refusal::Limit(Box::new(limit)));
-            }
+            let outputs = self.solve(batch, &args)?;
             self.number = number;
             let mut flow = Flow::default();
             let applied = outputs.iter().try_for_each(|it| self.apply(event, &args, it, &mut flow));
@@ -172,6 +157,27 @@ impl<'w, 't> Transaction<'w, 't> {
             self.end_trial(true);
         }
         Ok(())
+    }
+
+    /// The outputs of a batch on the current facts.
+    fn solve(&mut self, batch: usize, args: &[i64]) -> Result<Vec<Output>, Refusal> {
+        if !self.looks_back && self.world.batch(batch).looks_back {
+            self.looks_back = true;
+            self.world.remember(self.fresh.since, &self.before);
+        }
+        let mut none = Ids::default();
+        let ids = match self.world.batch(batch).spawns {
+            true => self.fresh.ids(self.world),
+            false => &mut none,
+        };
+        let outputs = self.world.solve(batch, args, ids, self.trace.is_some());
+        if self.world.has_run_out()
+            && let Err(limit) = self.world.check()
+        {
+            self.world.give_back(outputs);
+            return Err(Refusal::Limit(Box::new(limit)));
+        }
+        Ok(outputs)
     }
 
     /// Whether the cut is before this batch of the action. While an event is handled it never is, though the event's
@@ -241,28 +247,10 @@ impl<'w, 't> Transaction<'w, 't> {
     ) -> Result<(), Refusal> {
         let done = match other {
             Other::Solution { reaction, values } => {
-                if let Some(trace) = &mut self.trace {
-                    trace.steps.push(Step {
-                        event,
-                        args: args.clone(),
-                        depth: self.under_way.len(),
-                        number: self.number as u32,
-                        reaction: *reaction,
-                        values: values.clone(),
-                        done: Vec::new(),
-                    });
-                }
+                self.begin_step(event, args, *reaction, values);
                 return Ok(());
             }
-            Other::Spawn { entity } => {
-                let id = EntityId(*entity as u32);
-                if self.world.facts().check_entity(id).is_err() {
-                    let cap = self.world.facts().schema().entity_cap();
-                    return Err(Refusal::Entities { cap });
-                }
-                self.world.advance_counter_past(id);
-                Done::Spawned(id)
-            }
+            Other::Spawn { entity } => self.spawn(EntityId(*entity as u32))?,
             Other::Forget { preset, of } => {
                 let program = Arc::clone(self.world.program());
                 for (entity, attr, raw) in program.forgotten(*preset, *of, self.world.facts()) {
@@ -315,6 +303,23 @@ impl<'w, 't> Transaction<'w, 't> {
         };
         self.done(done);
         Ok(())
+    }
+
+    /// Adds a step to the trace: a solution of a reaction.
+    fn begin_step(&mut self, event: Event, args: &Tuple, reaction: usize, values: &Tuple) {
+        let (depth, number) = (self.under_way.len(), self.number as u32);
+        let Some(trace) = &mut self.trace else { return };
+        let (args, values) = (args.clone(), values.clone());
+        trace.steps.push(Step { event, args, depth, number, reaction, values, done: Vec::new() });
+    }
+
+    fn spawn(&mut self, id: EntityId) -> Result<Done, Refusal> {
+        let facts = self.world.facts();
+        if facts.check_entity(id).is_err() {
+            return Err(Refusal::Entities { cap: facts.schema().entity_cap() });
+        }
+        self.world.advance_counter_past(id);
+        Ok(Done::Spawned(id))
     }
 
     /// Adds to the last step of the trace.

@@ -12,26 +12,25 @@ impl World {
     /// Runs the trials that a relation depends on, unless their rows are up to date.
     #[inline]
     pub(super) fn ready(&mut self, rel: RelId) {
-        let trials = self.plan().given_relations().trials(rel);
-        if trials & !self.given_rows.fresh != 0 {
-            self.run_trials(trials);
-        }
+        self.run_stale(self.plan().given_relations().trials(rel));
     }
 
     /// Runs the trials that a batch depends on, unless their rows are up to date.
     #[inline]
     pub(super) fn ready_batch(&mut self, batch: usize) {
-        let trials = self.batch(batch).trials;
-        if trials & !self.given_rows.fresh != 0 {
-            self.run_trials(trials);
-        }
+        self.run_stale(self.batch(batch).trials);
     }
 
     /// Runs every trial whose rows are out of date.
     pub(super) fn ready_all(&mut self) {
-        let count = self.program().trials.len() as u32;
-        if count > 0 {
-            self.run_trials(u64::MAX >> (u64::BITS - count));
+        self.run_stale(u64::MAX);
+    }
+
+    /// Runs those of these trials, one bit each, whose rows are out of date.
+    #[inline]
+    fn run_stale(&mut self, trials: u64) {
+        if trials & !self.given_rows.fresh != 0 {
+            self.run_trials(trials);
         }
     }
 

@@ -37,7 +37,8 @@ pub struct World {
     pub(super) evaluator: Box<dyn Evaluator>,
     backend: Backend,
     pub(super) outputs: Vec<Output>,
-    /// The budget that ran out in a state that was rolled back since.
+    /// What ran out beside what the evaluator reports: in a state that was rolled back since, or while rows were listed or
+    /// actions examined.
     pub(super) limit: Option<Box<Exhausted>>,
     watches: Option<Box<Watches>>,
     /// Whether the rows were dropped until [`World::reload`].
@@ -315,9 +316,8 @@ impl World {
 
     /// All rows of a relation, ascending.
     pub fn tuples(&mut self, rel: RelId) -> Vec<Tuple> {
-        let mut rows = Vec::new();
-        self.for_each(rel, &mut |row| rows.push(Tuple::from_slice(row)));
-        rows
+        let all = self.any_row(rel);
+        self.matching(rel, &all)
     }
 
     /// Calls `f` with every row of a relation, ascending.

@@ -34,13 +34,15 @@ pub(crate) fn with_plurals(sentence: String) -> String {
         return sentence;
     }
     let mut full = String::new();
+    let mut number = None;
     for piece in sentence.split_inclusive("(s)") {
         let Some(noun) = piece.strip_suffix("(s)") else {
             full.push_str(piece);
             continue;
         };
         full.push_str(noun);
-        let number = full.split_whitespace().filter_map(|it| it.parse::<i64>().ok()).next_back();
+        let mut numbers = noun.split_whitespace().filter_map(|it| it.parse::<i64>().ok());
+        number = numbers.next_back().or(number);
         full.push_str(if number == Some(1) { "" } else { "s" });
     }
     full
@@ -92,5 +94,6 @@ mod tests {
         assert_eq!(told("the last 1 turn(s) had 2 hop(s)"), "the last 1 turn had 2 hops");
         assert_eq!(told("e4 has any n step(s)"), "e4 has any n steps");
         assert_eq!(told("wins with 1 more check(s)"), "wins with 1 more check");
+        assert_eq!(told("2 king(s), queen(s) and 1 rook(s)"), "2 kings, queens and 1 rook");
     }
 }

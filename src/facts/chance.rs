@@ -1,6 +1,6 @@
 //! Pseudo-random numbers, reproducible from their seed: SplitMix64.
 
-/// The state, at first the seed. One number of it spreads the seed's bits, as hashes need.
+/// The state: at first the seed. The first number is a good hash of the seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Chance(pub(crate) u64);
 

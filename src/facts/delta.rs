@@ -6,8 +6,6 @@
 //!
 //! [`Snapshot`]: super::snapshot::Snapshot
 
-use std::sync::Arc;
-
 use super::schema::{AttrId, EntityId};
 use super::session::{Change, Mark, Session};
 
@@ -18,8 +16,6 @@ const NONE: i32 = i32::MIN;
 #[derive(Debug, Clone)]
 pub struct Delta {
     changes: Changes,
-    /// Shared with the session: values of texts are their numbers here.
-    texts: Arc<Vec<Arc<str>>>,
     hash: u64,
 }
 
@@ -57,7 +53,7 @@ impl Delta {
         changes.retain(|it| it.old != it.new);
         let narrow: Option<Box<[Narrow]>> = changes.iter().map(Narrow::new).collect();
         let changes = narrow.map_or_else(|| Changes::Wide(changes.into()), Changes::Narrow);
-        Self { changes, texts: Arc::clone(session.texts()), hash: session.hash() }
+        Self { changes, hash: session.hash() }
     }
 
     /// The changes, by entity, then by attribute.
@@ -77,10 +73,6 @@ impl Delta {
     /// The hash of all facts after the step.
     pub fn hash(&self) -> u64 {
         self.hash
-    }
-
-    pub(super) fn texts(&self) -> &Arc<Vec<Arc<str>>> {
-        &self.texts
     }
 
     /// Bytes held by this delta alone.

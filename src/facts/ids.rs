@@ -1,4 +1,4 @@
-//! Ids of new entities: a rule about facts alone, so that every evaluator gives the same.
+//! Chooses the ids of new entities, from the facts alone, so that all evaluators choose the same.
 //!
 //! The number of ids is limited, since every relation over entities has a bit for each, so those of removed
 //! entities are reused. An id is free when no fact mentions it, neither as its entity nor as its value: an
@@ -102,21 +102,24 @@ impl Ids {
 
     /// The next id, which is taken from now on; `None` if there is no room for another entity.
     pub fn give(&mut self) -> Option<EntityId> {
-        let id = self.first_free(self.counter).or_else(|| self.first_free(0))?;
+        let id = self.first()?;
         self.take(i64::from(id.0));
         Some(id)
     }
 
     /// The ids that will be assigned next, as far as they are consecutive, and no more than `most`.
     pub fn next(&self, most: u32) -> NextIds {
-        let Some(first) = self.first_free(self.counter).or_else(|| self.first_free(0)) else {
-            return NextIds::default();
-        };
+        let Some(first) = self.first() else { return NextIds::default() };
         let mut end = first.0;
         while end - first.0 < most && !self.is_taken(EntityId(end)) {
             end += 1;
         }
         NextIds { ids: first.0..end, is_lasting: first.0 as usize == self.counter }
+    }
+
+    /// The free id that is assigned first.
+    fn first(&self) -> Option<EntityId> {
+        self.first_free(self.counter).or_else(|| self.first_free(0))
     }
 
     /// The lowest free id that is not below `from`.

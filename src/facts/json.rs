@@ -3,7 +3,8 @@
 
 use serde::de::DeserializeOwned;
 
-/// Maximum number of levels of brackets. A proof has 128 levels at most, and each takes five.
+/// Maximum number of levels of brackets. It is enough for the deepest explanation: 20 levels of a refutation and 96 of a
+/// proof, each of which takes five.
 pub(crate) const DEPTH: usize = 640;
 
 /// Maximum size in memory, in bytes, estimated before parsing. Little text may take much of it: two bytes (`0,`) become

@@ -52,7 +52,7 @@ pub enum SavedOwner {
     Member(String),
 }
 
-/// A value in JSON: `3`, `true`, `"e4"` (a member or a text), `{"entity": 3}`.
+/// A value in JSON: `3`, `true`, `"e4"` (a member of a domain), `{"entity": 3}`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(untagged)]
 pub enum SavedValue {
@@ -60,7 +60,7 @@ pub enum SavedValue {
     Int(i64),
     /// A truth value.
     Bool(bool),
-    /// A member of a domain, or a text.
+    /// A member of a domain.
     Name(String),
     /// Another entity.
     Entity {
@@ -245,7 +245,7 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
     let Some(attr) = schema.attribute_named(&saved.attribute) else {
         let name = saved.attribute.clone();
         let names = schema.attributes().iter().map(|it| it.name.as_str());
-        // Hidden attributes have names, too.
+        // Hidden attributes have names, too, but no save can use them.
         let near = nearest(&name, names.filter(|it| schema.attribute_named(it).is_some()));
         return Err(SaveError::Attribute { index, near: near.map(String::from), name });
     };
@@ -257,7 +257,6 @@ fn read_fact(schema: &Schema, index: usize, saved: &SavedFact) -> Result<Fact, S
         (SavedValue::Int(it), _) => Value::Int(*it),
         (SavedValue::Bool(it), _) => Value::Bool(*it),
         (SavedValue::Entity { entity }, _) => Value::Entity(EntityId(*entity)),
-        (SavedValue::Name(name), AttrType::Text) => Value::Text(name.as_str().into()),
         (SavedValue::Name(name), ty) => Value::Member(member(schema, index, attr, ty, name)?),
     };
     Ok(Fact { entity, attr, value })

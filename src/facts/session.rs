@@ -3,14 +3,14 @@
 //!
 //! Every write is journaled, so [`Session::rollback`] restores any earlier [`Mark`] exactly, ids of
 //! created entities and the hash included. Values are stored raw (`i64`: the integer, the member's
-//! index, the entity's id, the text's number). [`Value`] is their typed form for callers: `insert`
+//! index, the entity's id). [`Value`] is their typed form for callers: `insert`
 //! checks what it is given, `set_raw` trusts it.
 //! Deliberately absent: derived facts, and the meaning of attributes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::schema::{AttrId, AttrType, Attribute, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
+use super::schema::{AttrId, AttrType, BOOL, EntityId, GAME, NEXT_ENTITY, Schema};
 use super::value::Value;
 
 /// One journaled write, in raw values.
@@ -65,10 +65,6 @@ pub enum FactError {
 struct Column {
     present: Vec<u64>,
     values: Vec<i64>,
-    /// Whether the values are numbers of texts.
-    is_text: bool,
-    /// Whether the facts are about members of a domain, not about entities.
-    is_of_members: bool,
 }
 
 impl Column {
@@ -126,8 +122,6 @@ const JOURNAL_KEPT: usize = 32;
 pub struct Session {
     schema: Arc<Schema>,
     columns: Vec<Column>,
-    /// Texts by number. Grows only; shared with snapshots.
-    texts: Arc<Vec<Arc<str>>>,
     journal: Vec<Change>,
     epoch: u32,
     hash: u64,
@@ -137,14 +131,8 @@ impl Session {
     /// A session without facts except the entity counter, which is one past [`GAME`]. Defaults
     /// are written by the code that sets a game up.
     pub fn new(schema: Arc<Schema>) -> Self {
-        let column = |it: &Attribute| Column {
-            is_text: it.ty == AttrType::Text,
-            is_of_members: it.of.is_some(),
-            ..Column::default()
-        };
-        let columns = schema.attributes().iter().map(column).collect();
-        let (texts, journal) = (Arc::default(), Vec::new());
-        let mut session = Self { schema, columns, texts, journal, epoch: 0, hash: 0 };
+        let columns = vec![Column::default(); schema.attributes().len()];
+        let mut session = Self { schema, columns, journal: Vec::new(), epoch: 0, hash: 0 };
         session.set_raw(GAME, NEXT_ENTITY, Some(1));
         session.commit();
         session
@@ -167,17 +155,17 @@ impl Session {
     ) -> Result<Option<Value>, FactError> {
         self.check_owner(entity, attr)?;
         let raw = self.to_raw(attr, &value)?;
-        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.to_value(attr, old)))
+        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.schema.to_value(attr, old)))
     }
 
     /// Retracts a fact and returns its value, if there was one.
     pub fn retract(&mut self, entity: EntityId, attr: AttrId) -> Option<Value> {
         let old = self.set_raw(entity, attr, None)?;
-        Some(self.to_value(attr, old))
+        Some(self.schema.to_value(attr, old))
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| self.schema.to_value(attr, raw))
     }
 
     pub fn contains(&self, entity: EntityId, attr: AttrId) -> bool {
@@ -209,7 +197,7 @@ impl Session {
     /// Retracts every fact of an entity. Its id is free once no other fact points to it.
     pub fn remove(&mut self, entity: EntityId) {
         for attr in self.schema.attribute_ids().filter(|it| *it != NEXT_ENTITY) {
-            if !self.columns[usize::from(attr.0)].is_of_members {
+            if !self.schema.is_of_members(attr) {
                 self.set_raw(entity, attr, None);
             }
         }
@@ -244,26 +232,15 @@ impl Session {
     /// Returns the old value. A write of the value that is already there is not journaled.
     #[inline]
     pub fn set_raw(&mut self, entity: EntityId, attr: AttrId, new: Option<i64>) -> Option<i64> {
-        let old = self.columns[usize::from(attr.0)].get(entity);
+        let column = &mut self.columns[usize::from(attr.0)];
+        let old = column.get(entity);
         if old != new {
+            column.set(entity, new);
             self.journal.push(Change { entity, attr, old, new });
-            self.write(entity, attr, old, new);
+            let hash = |raw: Option<i64>| raw.map_or(0, |it| fact_hash(entity, attr, it));
+            self.hash ^= hash(old) ^ hash(new);
         }
         old
-    }
-
-    #[inline]
-    fn write(&mut self, entity: EntityId, attr: AttrId, old: Option<i64>, new: Option<i64>) {
-        let column = &mut self.columns[usize::from(attr.0)];
-        let texts = &self.texts;
-        let is_text = column.is_text;
-        let hash = |raw: Option<i64>| match raw {
-            Some(raw) if is_text => fact_hash(entity, attr, text_hash(&texts[raw as usize])),
-            Some(raw) => fact_hash(entity, attr, raw),
-            None => 0,
-        };
-        self.hash ^= hash(old) ^ hash(new);
-        column.set(entity, new);
     }
 
     /// The current point of the journal.
@@ -317,16 +294,9 @@ impl Session {
     /// Bytes held by this session, the shared schema excluded.
     pub fn heap_bytes(&self) -> usize {
         let columns: usize = self.columns.iter().map(Column::heap_bytes).sum();
-        // Each text has a pointer of two words, and two counters before its bytes.
-        let texts: usize = self.texts.iter().map(|it| it.len() + 4 * size_of::<usize>()).sum();
         columns
-            + texts
             + self.columns.capacity() * size_of::<Column>()
             + self.journal.capacity() * size_of::<Change>()
-    }
-
-    pub(super) fn texts(&self) -> &Arc<Vec<Arc<str>>> {
-        &self.texts
     }
 
     /// Every fact in raw values, attribute by attribute.
@@ -367,15 +337,14 @@ impl Session {
     /// # Errors
     /// The value has another type, or is the least integer, or is not a member of the attribute's domain, or not
     /// an entity that facts may be about.
-    pub fn to_raw(&mut self, attr: AttrId, value: &Value) -> Result<i64, FactError> {
-        let schema = Arc::clone(&self.schema);
+    pub fn to_raw(&self, attr: AttrId, value: &Value) -> Result<i64, FactError> {
+        let schema = &self.schema;
         let declared = schema.attribute(attr);
         match (declared.ty, value) {
             (AttrType::Int, Value::Int(i64::MIN)) => {
                 Err(FactError::Range { attr: declared.name.clone() })
             }
             (AttrType::Int, Value::Int(it)) => Ok(*it),
-            (AttrType::Text, Value::Text(it)) => Ok(self.intern(it)),
             (ty, Value::Entity(it)) if schema.is_entity(ty) => {
                 self.check_entity(*it)?;
                 Ok(i64::from(it.0))
@@ -392,34 +361,10 @@ impl Session {
             }
             (ty, other) => Err(FactError::Type {
                 attr: declared.name.clone(),
-                expected: type_name(&schema, ty),
+                expected: type_name(schema, ty),
                 found: other.type_name().into(),
             }),
         }
-    }
-
-    /// The typed form of a raw value of an attribute.
-    pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
-        typed(&self.schema, &self.texts, attr, raw)
-    }
-
-    fn intern(&mut self, text: &Arc<str>) -> i64 {
-        if let Some(known) = self.texts.iter().position(|it| it == text) {
-            return known as i64;
-        }
-        Arc::make_mut(&mut self.texts).push(Arc::clone(text));
-        (self.texts.len() - 1) as i64
-    }
-}
-
-/// The typed form of a raw value of an attribute.
-pub(super) fn typed(schema: &Schema, texts: &[Arc<str>], attr: AttrId, raw: i64) -> Value {
-    match schema.attribute(attr).ty {
-        AttrType::Int => Value::Int(raw),
-        AttrType::Text => Value::Text(Arc::clone(&texts[raw as usize])),
-        AttrType::Member(BOOL) => Value::Bool(raw != 0),
-        ty if schema.is_entity(ty) => Value::Entity(EntityId(raw as u32)),
-        _ => Value::Member(raw as u16),
     }
 }
 
@@ -427,7 +372,6 @@ pub(super) fn typed(schema: &Schema, texts: &[Arc<str>], attr: AttrId, raw: i64)
 pub(super) fn type_name(schema: &Schema, ty: AttrType) -> String {
     match ty {
         AttrType::Int => "an integer".into(),
-        AttrType::Text => "a text".into(),
         AttrType::Member(BOOL) => "true or false".into(),
         AttrType::Member(domain) if !schema.is_entity(ty) => {
             format!("a member of {}", schema.domain(domain).name)
@@ -445,10 +389,4 @@ fn fact_hash(entity: EntityId, attr: AttrId, value: i64) -> u64 {
     let two = (value as u64).wrapping_mul(0xBF58_476D_1CE4_E5B9) ^ 0x94D0_49BB_1331_11EB;
     let product = u128::from(one ^ 0xA076_1D64_78BD_642F) * u128::from(two ^ one.rotate_left(32));
     (product >> 64) as u64 ^ product as u64
-}
-
-/// Texts count in the hash by their content, as their numbers differ between sessions (FNV-1a).
-fn text_hash(text: &str) -> i64 {
-    let step = |hash: u64, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
-    text.bytes().fold(0xCBF2_9CE4_8422_2325, step) as i64
 }

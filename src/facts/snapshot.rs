@@ -12,14 +12,13 @@ use im::OrdMap;
 
 use super::delta::Delta;
 use super::schema::{AttrId, EntityId, Schema};
-use super::session::{Change, Fact, Session, typed};
+use super::session::{Change, Fact, Session};
 use super::value::Value;
 
 /// The facts of one moment. Cloning is cheap and shares everything.
 #[derive(Clone)]
 pub struct Snapshot {
     schema: Arc<Schema>,
-    texts: Arc<Vec<Arc<str>>>,
     narrow: OrdMap<Key, i32>,
     /// Values that need more than 32 bits; `None` if there are none.
     wide: Option<Arc<OrdMap<Key, i64>>>,
@@ -52,7 +51,6 @@ impl Snapshot {
     pub fn new(session: &Session) -> Self {
         let mut snapshot = Self {
             schema: Arc::clone(session.schema()),
-            texts: Arc::clone(session.texts()),
             narrow: OrdMap::new(),
             wide: None,
             hash: session.hash(),
@@ -68,7 +66,6 @@ impl Snapshot {
 
     /// Applies the changes of the next step: the facts are then those of the moment after it.
     pub fn follow(&mut self, delta: &Delta) {
-        self.texts = Arc::clone(delta.texts());
         for change in delta.changes() {
             self.set(Key::new(change.entity, change.attr), change.new);
         }
@@ -107,7 +104,7 @@ impl Snapshot {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr).map(|raw| self.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| self.schema.to_value(attr, raw))
     }
 
     pub fn get_raw(&self, entity: EntityId, attr: AttrId) -> Option<i64> {
@@ -129,7 +126,11 @@ impl Snapshot {
     /// Every fact in canonical order.
     pub fn all_facts(&self) -> Vec<Fact> {
         self.iter_raw()
-            .map(|(entity, attr, raw)| Fact { entity, attr, value: self.to_value(attr, raw) })
+            .map(|(entity, attr, raw)| Fact {
+                entity,
+                attr,
+                value: self.schema.to_value(attr, raw),
+            })
             .collect()
     }
 
@@ -148,10 +149,6 @@ impl Snapshot {
             let (entity, attr) = key.parts();
             Some((entity, attr, raw))
         })
-    }
-
-    pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
-        typed(&self.schema, &self.texts, attr, raw)
     }
 
     /// Bytes that this snapshot does not share with the one before it. The map does not report them, so they are

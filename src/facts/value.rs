@@ -13,7 +13,7 @@ pub enum Value {
     Int(i64),
     /// A truth value.
     Bool(bool),
-    /// Any text.
+    /// The name of a member, as an argument of an event. No attribute has such values.
     Text(Arc<str>),
     /// An entity.
     Entity(EntityId),
@@ -39,8 +39,7 @@ impl From<EntityId> for Value {
     }
 }
 
-/// A text. As an argument of an event it may also name a member; a fact takes the name of a member only by
-/// `Moment::set_word`.
+/// The name of a member, as an argument of an event. A fact takes the name of a member only by `Moment::set_word`.
 impl From<&str> for Value {
     fn from(it: &str) -> Self {
         Self::Text(it.into())

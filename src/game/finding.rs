@@ -236,6 +236,6 @@ impl Describer<'_> {
     fn named<T>(&self, facts: Lookup<'_>, f: impl FnOnce(View<'_>) -> T) -> T {
         let program = self.world.program();
         let names = |ty: Type, raw: i64| value_name(program, facts, self.contract, ty, raw);
-        f(View { program, names: &names, negations: false })
+        f(View { program, names: &names })
     }
 }

@@ -14,8 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::derive::World;
 use crate::facts::{
-    AttrType, Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, owner,
-    saved,
+    Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, owner, saved,
 };
 use crate::moves::Move;
 use crate::rules::{ActionId, Program};
@@ -94,8 +93,7 @@ impl Game {
     #[doc(hidden)]
     pub fn snapshot(&self) -> Option<GameSnapshot> {
         let schema = self.facts().schema();
-        let has_texts = schema.attributes().iter().any(|it| it.ty == AttrType::Text);
-        if has_texts || self.has_changed_rules() || self.starts_in_a_turn() {
+        if self.has_changed_rules() || self.starts_in_a_turn() {
             return None;
         }
         let start = self.start().all_facts().iter().map(|it| row(saved(schema, it))).collect();
@@ -158,7 +156,7 @@ fn saved_move(start: &Snapshot, record: &Record) -> SavedMove {
     let schema = start.schema();
     let change = |it: Change| {
         let value = it.new.map(|raw| {
-            let value = start.to_value(it.attr, raw);
+            let value = schema.to_value(it.attr, raw);
             saved(schema, &Fact { entity: it.entity, attr: it.attr, value }).value
         });
         (owner(schema, it.attr, it.entity), schema.attribute(it.attr).name.clone(), value)

@@ -99,7 +99,7 @@ pub(super) fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
         AttrType::Int => Value::Int(raw),
         AttrType::Member(BOOL) => Value::Bool(raw != 0),
         AttrType::Member(_) => Value::Member(u16::try_from(raw).ok()?),
-        AttrType::Text | AttrType::Entity => return None,
+        AttrType::Entity => return None,
     })
 }
 
@@ -107,7 +107,6 @@ pub(super) fn default(schema: &Schema, attr: AttrId) -> Option<Value> {
 pub(super) fn value(schema: &Schema, attr: AttrId, text: &str) -> Result<Value, String> {
     match schema.attribute(attr).ty {
         AttrType::Int => text.parse().map(Value::Int).map_err(|_| "an integer".to_string()),
-        AttrType::Text => Ok(Value::Text(text.into())),
         AttrType::Member(BOOL) => {
             text.parse().map(Value::Bool).map_err(|_| "true or false".to_string())
         }

@@ -7,7 +7,7 @@ use crate::rules::{
 
 use super::join::{Bindings, known, pattern, value};
 use super::table::Row;
-use super::{Checked, Checker, Fault};
+use super::{Checked, Checker, Fault, ensure};
 use crate::rules::tree::{Binding, Comparison, Datum, Goal, Ground, Premise, Proof, Quote, Tally};
 
 impl Checker {
@@ -65,13 +65,10 @@ impl Checker {
         match (literal, premise) {
             (Literal::Atom(atom), Premise::Holds(proof)) if !atom.negated => {
                 let (rel, row) = self.prove(proof)?;
-                match rel == atom.rel && fits(atom, &row, bindings) {
-                    true => Ok(()),
-                    false => Err(here(format!(
-                        "{} is not what the rule asks for",
-                        self.program.tuple_name(rel, &row)
-                    ))),
-                }
+                ensure(rel == atom.rel && fits(atom, &row, bindings), || {
+                    let row = self.program.tuple_name(rel, &row);
+                    here(format!("{row} is not what the rule asks for"))
+                })
             }
             (Literal::Atom(atom), Premise::Absent { goal, refutation }) if atom.negated => {
                 self.absent(atom, goal, bindings).map_err(here)?;
@@ -84,17 +81,13 @@ impl Checker {
             }
             (Literal::Compare(compare), Premise::Compare(stated)) => {
                 self.report.comparisons += 1;
-                match self.comparison(rule, compare, stated, bindings).map_err(here)? {
-                    true => Ok(()),
-                    false => Err(here(format!("{} does not hold", stated.text))),
-                }
+                let holds = self.comparison(rule, compare, stated, bindings).map_err(here)?;
+                ensure(holds, || here(format!("{} does not hold", stated.text)))
             }
             (Literal::Aggregate(aggregate), Premise::Aggregate(stated)) => {
                 self.report.aggregates += 1;
-                match self.tally(rule, aggregate, stated, bindings).map_err(here)? {
-                    true => Ok(()),
-                    false => Err(here(format!("{} has another value", stated.text))),
-                }
+                let holds = self.tally(rule, aggregate, stated, bindings).map_err(here)?;
+                ensure(holds, || here(format!("{} has another value", stated.text)))
             }
             _ => Err(here("the premise is of another kind than the rule's literal".into())),
         }
@@ -127,17 +120,14 @@ impl Checker {
     /// Checks that value and name belong together.
     pub(super) fn datum(&self, ty: Type, datum: &Datum) -> Result<(), String> {
         let Datum { raw, name } = datum;
-        match self.program.value_name(ty, *raw) == *name && !name.starts_with('?') {
-            true => Ok(()),
-            false => Err(format!("{raw} is not called {name}")),
-        }
+        let agrees = self.program.value_name(ty, *raw) == *name && !name.starts_with('?');
+        ensure(agrees, || format!("{raw} is not called {name}"))
     }
 
     fn holds(&mut self, rel: RelId, row: &[i64]) -> Checked {
-        match self.model.table(rel).contains(row) {
-            true => Ok(()),
-            false => Err(Fault::new(&self.program.tuple_name(rel, row), "it does not hold".into())),
-        }
+        ensure(self.model.table(rel).contains(row), || {
+            Fault::new(&self.program.tuple_name(rel, row), "it does not hold".into())
+        })
     }
 
     fn fact(&self, input: Input, row: &[i64], entity: u32, attribute: &str) -> Result<(), String> {
@@ -159,7 +149,7 @@ impl Checker {
             (Input::List(..), [it, at]) => *it == id && *at == member && is_set,
             _ => false,
         };
-        if agrees { Ok(()) } else { Err(format!("the facts do not say so of entity {entity}")) }
+        ensure(agrees, || format!("the facts do not say so of entity {entity}"))
     }
 
     /// The quoted rule, if the quotation is right.
@@ -167,13 +157,11 @@ impl Checker {
         let rule = program.rules.get(usize::from(quote.rule));
         let rule = rule.ok_or_else(|| format!("there is no rule number {}", quote.rule))?;
         let place = program.place(rule.span);
-        if place != quote.place {
-            return Err(format!("the rule stands at {place}, not {}", quote.place));
-        }
-        match self.program.quote(rule.span) == quote.text {
-            true => Ok(rule),
-            false => Err(format!("{} has another text", quote.place)),
-        }
+        let stated = &quote.place;
+        ensure(place == *stated, || format!("the rule stands at {place}, not {stated}"))?;
+        let is_quoted = self.program.quote(rule.span) == quote.text;
+        ensure(is_quoted, || format!("{stated} has another text"))?;
+        Ok(rule)
     }
 
     /// Values by variable, from the bindings that the proof states. They must be in the order of the rule's
@@ -210,10 +198,8 @@ impl Checker {
         if rel != atom.rel || found != pattern(atom, bindings).as_slice() {
             return Err("the rule denies something else".into());
         }
-        match self.model.table(rel).matches(&found) {
-            true => Err(format!("there is a row of {} after all", goal.relation)),
-            false => Ok(()),
-        }
+        let is_absent = !self.model.table(rel).matches(&found);
+        ensure(is_absent, || format!("there is a row of {} after all", goal.relation))
     }
 
     /// Whether a comparison holds, if the proof states it correctly.

@@ -232,6 +232,22 @@ pub(super) fn with_values(
     goes_on
 }
 
+/// Gives the variables among terms the values in their places, of which some may be open. False if a term cannot have
+/// its value.
+pub(super) fn bind(
+    terms: &[Term],
+    values: impl IntoIterator<Item = Option<i64>>,
+    bindings: &mut [Option<i64>],
+) -> bool {
+    terms.iter().zip(values).all(|(term, value)| match (term, value) {
+        (_, None) | (Term::Wild, _) => true,
+        (Term::Const(raw), Some(value)) => *raw == value,
+        (Term::Var(var), Some(value)) => {
+            *bindings[usize::from(var.0)].get_or_insert(value) == value
+        }
+    })
+}
+
 fn step<'b>(
     program: &Program,
     tables: Tables<'_>,

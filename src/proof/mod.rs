@@ -97,6 +97,11 @@ impl Fault {
     }
 }
 
+/// A fault unless something holds.
+fn ensure<E>(holds: bool, fault: impl FnOnce() -> E) -> Result<(), E> {
+    if holds { Ok(()) } else { Err(fault()) }
+}
+
 /// Checks proofs about the facts of one moment at a time.
 #[derive(Debug)]
 pub struct Checker {

@@ -4,10 +4,10 @@ use crate::rules::{Atom, Given, Literal, RelId, Role, Rule, Term};
 
 use super::check::fits;
 use super::join::{
-    Bindings, is_bound, is_closed_by, is_decided, known, pattern, value, with_values,
+    Bindings, bind, is_bound, is_closed_by, is_decided, known, pattern, value, with_values,
 };
 use super::table::Row;
-use super::{Checked, Checker, Fault};
+use super::{Checked, Checker, Fault, ensure};
 use crate::rules::tree::{
     Attempt, Blocked, Comparison, Datum, Goal, Lack, Proof, Refutation, Tally,
 };
@@ -32,9 +32,8 @@ impl Checker {
                 self.instead(rel, &goal, instead).map_err(|it| fault(&it))?;
             }
             (Lack::Circular, Role::Derived) => {
-                if !path.iter().any(|(open, wanted)| *open == rel && *wanted == goal) {
-                    return Err(fault("no goal above it is the same"));
-                }
+                let is_open = path.iter().any(|(open, wanted)| *open == rel && *wanted == goal);
+                ensure(is_open, || fault("no goal above it is the same"))?;
             }
             // Nothing is left to check: the model has played out all that may be tried, and has no such row.
             (Lack::Tried, Role::Given(Given::Trial(_))) => {}
@@ -97,19 +96,16 @@ impl Checker {
             return Err(fault(format!("the rule has {} literals", rule.body.len())));
         }
         if matches!(attempt.blocked, Blocked::Head) {
-            if head_agrees(rule, goal, &vec![None; rule.vars.len()]) {
+            if bind(&rule.args, goal.iter().copied(), &mut vec![None; rule.vars.len()]) {
                 return Err(fault("the rule could conclude the goal".into()));
             }
-            return match attempt.matched == 0 && attempt.bindings.is_empty() {
-                true => Ok(()),
-                false => {
-                    let reason = "a rule that cannot conclude the goal has no bindings and no literals \
-                                  that match";
-                    Err(fault(reason.into()))
-                }
-            };
+            let reason =
+                "a rule that cannot conclude the goal has no bindings and no literals that match";
+            let is_bare = attempt.matched == 0 && attempt.bindings.is_empty();
+            return ensure(is_bare, || fault(reason.into()));
         }
-        if !head_agrees(rule, goal, &bindings) || !head_is_bound(rule, goal, &bindings) {
+        let agrees = bind(&rule.args, goal.iter().copied(), &mut bindings.clone());
+        if !agrees || !head_is_bound(rule, goal, &bindings) {
             return Err(fault("the bindings are not those of the goal".into()));
         }
         let not_failing = rule.body.iter().filter(|it| self.may_hold(it, &bindings)).count();
@@ -145,10 +141,10 @@ impl Checker {
             }
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
-        match rule.body.iter().any(asks) {
-            true => self.refute(refutation, path),
-            false => Err(Fault::new(&refutation.goal.relation, "no literal asks for it".into())),
-        }
+        ensure(rule.body.iter().any(asks), || {
+            Fault::new(&refutation.goal.relation, "no literal asks for it".into())
+        })?;
+        self.refute(refutation, path)
     }
 
     /// Checks that a literal has rows that match, but none that gives each variable one value.
@@ -162,10 +158,9 @@ impl Checker {
             }
             _ => false,
         };
-        match rule.body.iter().any(&mut asks) {
-            true => Ok(()),
-            false => Err(Fault::new(&goal.relation, "no literal lacks a row in this way".into())),
-        }
+        ensure(rule.body.iter().any(&mut asks), || {
+            Fault::new(&goal.relation, "no literal lacks a row in this way".into())
+        })
     }
 
     /// Whether an atom has a row that gives each of its variables one value.
@@ -192,10 +187,9 @@ impl Checker {
             }
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
-        match rule.body.iter().any(denies) {
-            true => Ok(()),
-            false => Err(Fault::new(&proof.relation, "no literal denies it".into())),
-        }
+        ensure(rule.body.iter().any(denies), || {
+            Fault::new(&proof.relation, "no literal denies it".into())
+        })
     }
 
     /// Checks that the stated comparison or aggregate, of that text, is a literal of the rule, and does not hold.
@@ -259,18 +253,6 @@ impl Checker {
 
 fn is_open(term: &Term, bindings: &Bindings) -> bool {
     matches!(term, Term::Var(var) if bindings[usize::from(var.0)].is_none())
-}
-
-/// Whether a rule's head can be the goal with these bindings.
-fn head_agrees(rule: &Rule, goal: &[Option<i64>], bindings: &Bindings) -> bool {
-    let mut bindings = bindings.clone();
-    rule.args.iter().zip(goal).all(|(term, wanted)| match (term, wanted) {
-        (_, None) | (Term::Wild, _) => true,
-        (Term::Const(raw), Some(wanted)) => raw == wanted,
-        (Term::Var(var), Some(wanted)) => {
-            bindings[usize::from(var.0)].get_or_insert(*wanted) == wanted
-        }
-    })
 }
 
 /// Whether the variables of the head that the goal determines have values.

@@ -7,14 +7,14 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-use super::join::{Bindings, value};
+use super::join::{Bindings, bind, value};
 use super::model::Model;
 use super::table::Row;
-use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session};
+use crate::facts::{AttrId, Change, EntityId, GAME, NEXT_ENTITY, Session, push_word, with_plurals};
 use crate::rules::limits;
 use crate::rules::tree::{Binding, Datum, Effect, Quote, Reacted};
 use crate::rules::{
-    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId, Term,
+    self, Event, EventId, Expr, Input, MessagePart, Program, Reaction, RelId, Role, StageId,
     TrialRelation, Type, VarId,
 };
 
@@ -45,10 +45,10 @@ pub(super) struct Transaction<'m> {
     rewinds: bool,
     /// Ids that a fact has mentioned since the action began, and those that were assigned.
     known: BTreeSet<i64>,
-    /// The number of steps after which a batch is watched.
-    watch: Option<usize>,
+    /// The number of steps after which the batch begins that is watched, if something fires in it.
+    pub(super) watch: Option<usize>,
     /// The facts when that batch began, and its reactions that fired.
-    watched: Option<(Session, Vec<usize>)>,
+    pub(super) watched: Option<(Session, Vec<usize>)>,
     /// The facts and the number of steps at the end of the stages that are played out, if the action goes on
     /// after them.
     pub(super) decided: Option<(Session, usize)>,
@@ -92,16 +92,6 @@ impl<'m> Transaction<'m> {
             decided: None,
             only_tries: false,
         }
-    }
-
-    /// Watches for a batch that begins after exactly that many steps, and in which something fires.
-    pub(super) fn watch(&mut self, steps: usize) {
-        self.watch = Some(steps);
-    }
-
-    /// The facts when the watched batch began, and its reactions that fired; `None` if there was no such batch.
-    pub(super) fn watched(self) -> Option<(Session, Vec<usize>)> {
-        self.watched
     }
 
     /// Carries out an action or event. If that fails, the facts are meaningless.
@@ -584,20 +574,9 @@ fn batches(program: &Program, event: Event) -> Vec<Vec<usize>> {
 /// The values that an event's arguments give to variables; `None` if the reaction does not match the event.
 fn bindings_of(reaction: &Reaction, args: &[i64]) -> Option<Bindings> {
     let mut bindings: Bindings = vec![None; reaction.vars.len()];
-    if reaction.event == Event::Any {
-        return Some(bindings);
-    }
-    for (param, &raw) in reaction.params.iter().zip(args) {
-        let agrees = match param {
-            Term::Wild => true,
-            Term::Const(it) => *it == raw,
-            Term::Var(var) => *bindings[usize::from(var.0)].get_or_insert(raw) == raw,
-        };
-        if !agrees {
-            return None;
-        }
-    }
-    Some(bindings)
+    let values = args.iter().copied().map(Some);
+    let matches = reaction.event == Event::Any || bind(&reaction.params, values, &mut bindings);
+    matches.then_some(bindings)
 }
 
 fn values(exprs: &[Expr], bindings: &Bindings) -> Option<Row> {
@@ -610,12 +589,16 @@ fn message_text(
     parts: &[MessagePart],
     bindings: &Bindings,
 ) -> String {
-    let part = |it: &MessagePart| match it {
-        MessagePart::Text(text) => text.clone(),
-        MessagePart::Value(var) => {
-            let raw = bindings[usize::from(var.0)].unwrap_or_default();
-            program.value_name(reaction.vars[usize::from(var.0)].ty, raw)
+    let mut text = String::new();
+    for part in parts {
+        match part {
+            MessagePart::Text(it) => text.push_str(it),
+            MessagePart::Value(var) => {
+                let raw = bindings[usize::from(var.0)].unwrap_or_default();
+                let ty = reaction.vars[usize::from(var.0)].ty;
+                push_word(&mut text, &program.value_name(ty, raw));
+            }
         }
-    };
-    parts.iter().map(part).collect()
+    }
+    with_plurals(text)
 }

@@ -2,7 +2,7 @@
 //! stated about the facts after it, must agree.
 
 use super::transact::{Failure, Transaction};
-use super::{Checked, Checker, Fault, Report};
+use super::{Checked, Checker, Fault, Report, ensure};
 use crate::facts::{GAME, Session};
 use crate::rules::tree::{Finding, Goal, Outcome, Trial, TurnEnd, Turning};
 use crate::rules::{Action, Event, Input, Program, RelId, Role};
@@ -73,15 +73,16 @@ impl Checker {
         let (action, args) = self.action(&program, &turning.trial.action)?;
         let asks = |it: &usize| program.reactions[*it].has_atom_of(keeps);
         let mut transaction = Transaction::new(&program, &mut self.model);
-        transaction.watch(turning.steps);
+        transaction.watch = Some(turning.steps);
         let done = transaction.run(Event::Action(action.id), &args);
-        let checked = transaction.steps.len();
-        let watched = transaction.watched();
+        let Transaction { steps, watched, .. } = transaction;
         self.model.set_origin(None);
         match done {
             Ok(()) => {}
             // What code does is not in the rules: only what comes before it can be checked.
-            Err(Failure::Code) if watched.is_none() && turning.steps >= checked => return Ok(()),
+            Err(Failure::Code) if watched.is_none() && turning.steps >= steps.len() => {
+                return Ok(());
+            }
             Err(Failure::Code) => {}
             Err(Failure::Refused | Failure::Endless) => {
                 return Err(fault("the action does not happen"));
@@ -93,14 +94,13 @@ impl Checker {
         };
         self.change(&facts);
         match &turning.end {
-            TurnEnd::Kept(proof) => match self.prove(proof)?.0 == keeps {
-                true => Ok(()),
-                false => Err(fault("something else is proved")),
-            },
-            TurnEnd::Passed(it) => match self.goal(&it.goal)?.0 == keeps {
-                true => self.refute(it, &mut Vec::new()),
-                false => Err(fault("something else is denied")),
-            },
+            TurnEnd::Kept(proof) => {
+                ensure(self.prove(proof)?.0 == keeps, || fault("something else is proved"))
+            }
+            TurnEnd::Passed(it) => {
+                ensure(self.goal(&it.goal)?.0 == keeps, || fault("something else is denied"))?;
+                self.refute(it, &mut Vec::new())
+            }
         }
     }
 
@@ -174,17 +174,14 @@ impl Checker {
             | (Outcome::Endless { .. }, Err(Failure::Endless)) => Ok(()),
             (Outcome::Untenable(proof), Ok(())) => {
                 let (rel, row) = self.prove(proof)?;
-                match Some((rel, row.to_vec())) == forbidden_row(&program, before) {
-                    true => Ok(()),
-                    false => Err(fault("this row does not decide it")),
-                }
+                let decides = Some((rel, row.to_vec())) == forbidden_row(&program, before);
+                ensure(decides, || fault("this row does not decide it"))
             }
             (Outcome::Tenable { goal, refutation }, Ok(())) => {
                 let (rel, row) = self.goal(goal)?;
                 let row: Vec<i64> = row.into_iter().flatten().collect();
-                if Some((rel, row.clone())) != forbidden_row(&program, before) {
-                    return Err(fault("this row does not decide it"));
-                }
+                let decides = Some((rel, row.clone())) == forbidden_row(&program, before);
+                ensure(decides, || fault("this row does not decide it"))?;
                 self.report.absent += 1;
                 if self.model.table(rel).contains(&row) {
                     return Err(fault("the mover may not leave the position as it is then"));

@@ -43,6 +43,14 @@ impl Input {
         (first..first + count).map(AttrId)
     }
 
+    /// The entity, or the number of the member, whose fact a row represents.
+    pub fn owner(self, row: &[i64]) -> Option<i64> {
+        match self {
+            Self::Key(_) | Self::Flag(_) | Self::List(..) => row.first().copied(),
+            Self::Game(_) | Self::GameFlag(_) => Some(i64::from(GAME.0)),
+        }
+    }
+
     /// The row that represents a fact of one of these attributes, if there is one.
     pub fn row(self, entity: EntityId, attr: AttrId, raw: i64) -> Option<SmallVec<[i64; 4]>> {
         let (id, is_game) = (i64::from(entity.0), entity == GAME);

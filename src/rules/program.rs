@@ -629,7 +629,7 @@ impl Program {
     pub fn fact_value_name(&self, attr: AttrId, raw: i64) -> String {
         match self.schema.attribute(attr).ty {
             AttrType::Member(id) => self.schema.domain(id).member_name(raw),
-            AttrType::Int | AttrType::Text | AttrType::Entity => raw.to_string(),
+            AttrType::Int | AttrType::Entity => raw.to_string(),
         }
     }
 

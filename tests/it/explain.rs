@@ -7,6 +7,7 @@ use rulemate::internals::derive::explain::{
 };
 use rulemate::internals::derive::{Backend, World};
 use rulemate::internals::facts::EntityId;
+use rulemate::internals::facts::json::parse;
 use rulemate::internals::presets::Catalogue;
 use rulemate::internals::proof::Checker;
 use rulemate::internals::rules::Type;
@@ -40,7 +41,7 @@ fn explain(world: &mut World, name: &str, args: &[i64]) -> (String, String) {
     let pattern: Vec<Option<i64>> = args.iter().map(|&it| Some(it)).collect();
     let namer = world.clone();
     let names = |ty, raw| called(&namer, ty, raw);
-    let view = View { program: &program, names: &names, negations: false };
+    let view = View { program: &program, names: &names };
     let mut checker = Checker::new(&program, &world.facts().clone());
     let rows = world.materialised();
     match why(&rows, rel, args) {
@@ -181,6 +182,24 @@ fn recursive_rows_have_the_lowest_proof() {
 }
 
 #[test]
+fn the_least_member_of_a_domain_has_its_name() {
+    let text = r#"
+.domain Node { a, b, c }
+.static even(n: Node)
+even('b). even('c).
+.input night() game attr night
+.decl least(n: Node) "{n} is the least node"
+least(n) :- !night(), n = min { m : even(m) }.
+"#;
+    let program = program(text);
+    let mut nodes = world(&program, Backend::Frog);
+    let (_, tree) = explain(&mut nodes, "least", &[1]);
+    assert!(tree.contains("min { m : even(m) } (is b: m = b; m = c)"), "{tree}");
+    let (summary, _) = explain(&mut nodes, "least", &[2]);
+    assert!(summary.contains("(is b: "), "{summary}");
+}
+
+#[test]
 fn refutations_of_recursive_rows_end() {
     let program = program(WEB);
     let mut web = world(&program, Backend::Frog);
@@ -298,6 +317,37 @@ step(n) :- step(m), step(k), k = m + 1, n = k + 1, high(h), n <= h.
     assert!(height(&proof) >= 20);
     let refutation = why_not(&rows, rel(&program, "step"), &[Some(41)]).expect("no such step");
     assert!(matches!(refutation.lack, Lack::Rules(_)));
+}
+
+/// The JSON of an explanation can be read however long the recursion is that it shows, and so can a save with it.
+#[test]
+fn the_deepest_explanation_can_be_read() {
+    let mut text = String::from(
+        r#"
+.static first(n: Int)
+first(0).
+.input high(n: Int) game attr high = 400
+.decl step(n: Int) "step {n} is reached"
+step(n) :- first(n).
+step(n) :- step(m), high(h), m < h, n = m + 1.
+.decl level0() "no step is last"
+level0() :- !step(400).
+"#,
+    );
+    for at in 1..19 {
+        text += &format!(".decl level{at}() \"level {at}\"\nlevel{at}() :- level{}().\n", at - 1);
+    }
+    let program = program(&text);
+    let mut stairs = world(&program, Backend::Frog);
+    let rows = stairs.materialised();
+    let proof = why(&rows, rel(&program, "step"), &[400]).expect("the last step");
+    assert!(height(&proof) > 90);
+    let read = parse::<Proof>(&serde_json::to_string(&proof).expect("JSON"));
+    assert_eq!(read.as_ref(), Ok(&proof));
+    let refutation = why_not(&rows, rel(&program, "level18"), &[]).expect("there is a last step");
+    let text = serde_json::to_string(&[[&refutation]]).expect("JSON");
+    assert!(text.contains("premises"), "it ends with a proof");
+    assert_eq!(parse::<[[Refutation; 1]; 1]>(&text).as_ref(), Ok(&[[refutation]]));
 }
 
 /// Moves that chess forbids: the position, the move, how the first sentence goes on after "is not

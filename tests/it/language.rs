@@ -310,7 +310,6 @@ fn the_checker_lets_go_of_the_same_facts() {
     let summary = trial.summary(rulemate::internals::derive::explain::View {
         program: &program,
         names: &|ty, raw| program.value_name(ty, raw),
-        negations: false,
     });
     let changed = summary.last().is_some_and(|it| it.starts_with("changed facts: 11,"));
     assert!(changed, "{summary:?}");

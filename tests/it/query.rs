@@ -123,6 +123,19 @@ fn no_text_makes_it_panic() {
     }
 }
 
+/// Blanks, and names joined by hyphens, took time by the square of their length, which no budget limits.
+#[test]
+fn long_questions_are_read_at_once() {
+    let session = Session::new("chess");
+    let program = Arc::clone(session.rules().program());
+    for long in [" ".repeat(60_000), "a-".repeat(20_000)] {
+        let began = std::time::Instant::now();
+        let read = Query::compile(&program, &format!("{long}at(p, e4)"), None);
+        assert_eq!(read.is_ok(), long.starts_with(' '));
+        assert!(began.elapsed().as_millis() < 2_000, "{:?}", began.elapsed());
+    }
+}
+
 #[test]
 fn questions_have_a_budget() {
     let mut session = Session::new("chess");

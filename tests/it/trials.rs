@@ -130,6 +130,36 @@ fn a_veto_is_told_with_its_reaction() {
     assert!(refusal.to_string().contains("not legal"), "{refusal}");
 }
 
+/// A trial has messages as they are read when the action is taken: their plurals are settled.
+#[test]
+fn plurals_are_settled_in_the_messages_of_trials() {
+    let (body, message) = TIRED.split_once(" do veto ").expect("an effect");
+    let message = message.replace("{q}", "{q} in {n} move(s)");
+    let rules = with_file("tired", &format!("{body}, fullmove(n) do veto {message}"));
+    let mut game = start(&rules, "4k3/8/8/3p4/8/8/8/3QK3 w - - 0 1");
+    let explained = game.explain_move("d1d5", Limits::default()).expect("a move");
+    let said = "the white queen on d1 does not bother with the black pawn on d5 in 1 move";
+    assert!(explained.summary.contains(&format!("{said} [")), "{}", explained.summary);
+    let tree = game.tree(&explained.finding);
+    assert!(tree.contains(&format!("refused: {said}\n")), "{tree}");
+    Checker::new(game.program(), game.facts()).trial(trial(&explained)).expect("it is so");
+}
+
+/// A fact that no sentence tells has its owner's name, which is not `#0`.
+#[test]
+fn facts_of_the_game_are_told_of_the_game() {
+    let text = r#"
+.meta preset "tally"
+.domain Preset += { tally }
+.input tally(n: Int) game attr tally = 3
+on move(_, _) in after when active('tally, 'white), tally(n) do set tally(n + 1).
+"#;
+    let mut game = with_file("tally", text).start(None).expect("it starts");
+    let explained = game.explain_effects("e2e4", Limits::default()).expect("it is legal");
+    let tree = game.tree(&explained.finding);
+    assert!(tree.contains("tally of the game is 4"), "{tree}");
+}
+
 #[test]
 fn what_a_move_leads_to_is_proved_in_the_position_after_it() {
     // The rook explodes with what stands about it.

@@ -5,11 +5,11 @@
 //! proofs (`proof`).
 
 mod context;
+mod headline;
 mod near;
-mod played;
-mod telling;
 mod text;
 mod trial;
+mod trial_text;
 mod why;
 mod why_not;
 
@@ -30,7 +30,8 @@ use crate::rules::RelId;
 /// The limits of an explanation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Levels of a proof. Only long recursion can reach the default.
+    /// Levels of a proof. Only long recursion can reach the default, with which the JSON of an explanation is not too deep
+    /// to be read.
     pub proof: usize,
     /// Levels of a refutation.
     pub refutation: usize,
@@ -56,7 +57,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            proof: 256,
+            proof: 96,
             refutation: 20,
             goals: 128,
             rows: 4096,

@@ -10,6 +10,8 @@ use super::context::{Context, match_head};
 use crate::derive::solve::{self, Bindings};
 use crate::rules::{Atom, Literal, RelId, Role, Rule};
 
+// The costs of changes.
+
 /// No change of the facts would suffice.
 const NEVER: u32 = 1000;
 /// A row that a negated literal forbids would have to disappear.
@@ -35,13 +37,13 @@ impl Context<'_> {
     }
 
     /// The literals of a rule on relations that are recursive with its head.
-    pub(super) fn recursive_literals(&self, rule: &Rule) -> Vec<usize> {
+    pub(super) fn recursive_literals(&self, rule: &Rule) -> Vec<u16> {
         let Some(stratum) = self.recursion(rule.head) else { return Vec::new() };
         let leads_back = |literal: &Literal| match literal {
             Literal::Atom(it) => !it.negated && stratum.relations.contains(&it.rel),
             Literal::Compare(_) | Literal::Aggregate(_) => false,
         };
-        (0..rule.body.len()).filter(|it| leads_back(&rule.body[*it])).collect()
+        (0..).zip(&rule.body).filter(|it| leads_back(it.1)).map(|it| it.0).collect()
     }
 
     fn literal_cost(&mut self, rule: &Rule, at: usize, bindings: &Bindings) -> u32 {
@@ -102,7 +104,7 @@ impl Context<'_> {
         &mut self,
         rule: &Rule,
         rest: &[u16],
-        back: &[usize],
+        back: &[u16],
         bindings: &mut Bindings,
         cost: u32,
         least: &mut u32,
@@ -111,12 +113,12 @@ impl Context<'_> {
             return;
         }
         let body = &rule.body;
-        let Some(at) = self.next_literal(rule, rest, back, bindings) else {
+        let Some(literal) = self.next_literal(rule, rest, back, bindings) else {
             *least = cost;
             return;
         };
-        let literal = usize::from(rest[at]);
-        let later = [&rest[..at], &rest[at + 1..]].concat();
+        let later = solve::without(rest, literal);
+        let literal = usize::from(literal);
         let mut ways: Vec<Bindings> = Vec::new();
         let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |it| {
             ways.push(it.clone());
@@ -131,35 +133,30 @@ impl Context<'_> {
         }
     }
 
-    /// The place in `rest` of the literal to evaluate next: first a static or comparison that binds nothing; then the
+    /// The literal in `rest` to evaluate next: first a static or comparison that binds nothing; then the
     /// solver's choice among those that bind a variable and are not recursive, else among all that are not recursive,
     /// else among all.
     fn next_literal(
         &self,
         rule: &Rule,
         rest: &[u16],
-        back: &[usize],
+        back: &[u16],
         bindings: &Bindings,
-    ) -> Option<usize> {
+    ) -> Option<u16> {
         let body = &rule.body;
-        let is_fixed = |it: &u16| match &body[usize::from(*it)] {
+        let is_fixed = |it: u16| match &body[usize::from(it)] {
             Literal::Atom(it) => self.program.relation(it.rel).is_static(),
             Literal::Compare(_) => true,
             Literal::Aggregate(_) => false,
         };
-        let is_test = |it: &u16| solve::is_test(body, usize::from(*it), bindings);
-        let place = |chosen: u16| rest.iter().position(|it| *it == chosen);
-        if let Some(it) = rest.iter().find(|it| is_fixed(it) && is_test(it)) {
-            return place(*it);
+        let is_test = |it: u16| solve::is_test(body, usize::from(it), bindings);
+        if let Some(test) = rest.iter().copied().find(|&it| is_fixed(it) && is_test(it)) {
+            return Some(test);
         }
-        let leads_back = |it: &u16| back.contains(&usize::from(*it));
-        let first: Vec<u16> = rest.iter().copied().filter(|it| !leads_back(it)).collect();
-        let binding: Vec<u16> = first.iter().copied().filter(|it| !is_test(it)).collect();
-        for some in [binding.as_slice(), first.as_slice(), rest] {
-            if let Some((at, _)) = solve::pick(self.program, body, some, bindings) {
-                return place(some[at]);
-            }
-        }
-        None
+        let first: Vec<u16> = rest.iter().copied().filter(|it| !back.contains(it)).collect();
+        let binding: Vec<u16> = first.iter().copied().filter(|&it| !is_test(it)).collect();
+        let pick = |some: &[u16]| solve::pick(self.program, body, some, bindings);
+        let chosen = pick(&binding).or_else(|| pick(&first)).or_else(|| pick(rest));
+        chosen.map(|it| it.0)
     }
 }

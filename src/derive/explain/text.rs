@@ -8,10 +8,10 @@ use std::fmt;
 
 use crate::facts::{Domain, DomainId, Shape, filled};
 use crate::rules::tree::{
-    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Refutation,
-    Tally,
+    Attempt, Binding, Blocked, Comparison, Datum, Goal, Ground, Lack, Premise, Proof, Quote,
+    Refutation, Tally,
 };
-use crate::rules::{Column, Program, Type};
+use crate::rules::{Column, Expr, Literal, Program, Type};
 
 /// The prefix of the names of relations as they were before an action, which rules read by `was`.
 const BEFORE: &str = "was ";
@@ -26,8 +26,6 @@ pub struct View<'v> {
     /// The program of the explanation.
     pub program: &'v Program,
     pub names: &'v Names<'v>,
-    /// Whether to show, for each negated premise, why each rule fails.
-    pub negations: bool,
 }
 
 /// One line of an explanation.
@@ -136,7 +134,7 @@ impl Refutation {
             Blocked::Head => return None,
             Blocked::Present(proof) => proof.headline(view),
             Blocked::Compare(it) => format!("not {} [{place}]", view.comparison(it)),
-            Blocked::Aggregate(it) => format!("not {} [{place}]", view.tally(it)),
+            Blocked::Aggregate(it) => format!("not {} [{place}]", view.tally(&attempt.rule, it)),
             Blocked::Missing(it) if it.is_opposed() || it.lacks_a_full_goal() => it.reason(view)?,
             Blocked::Missing(it) => format!("{} [{place}]", view.denial(&it.goal)),
             Blocked::Apart(it) => format!("{} [{place}]", view.apart(it)),
@@ -299,9 +297,9 @@ impl View<'_> {
         word.unwrap_or_else(|| (self.names)(ty, raw))
     }
 
-    /// The sentence for rows that exist, but none of them with equal values in the columns that share a variable.
+    /// The sentence for rows of which none has equal values in the columns that share a variable.
     fn apart(self, goal: &Goal) -> String {
-        format!("in no row are two columns the same: {}", self.goal(goal))
+        format!("no row has equal values where the rule wants them: {}", self.goal(goal))
     }
 
     /// The name of a value whose type is not known: if it is an entity, the caller's name for it.
@@ -333,8 +331,8 @@ impl View<'_> {
         format!("{text} ({} {op} {})", side(lhs), side(rhs))
     }
 
-    /// An aggregate with its value and its first members; a short sum of one variable as its terms.
-    fn tally(self, tally: &Tally) -> String {
+    /// An aggregate of a rule with its value and its first members; a short sum of one variable as its terms.
+    fn tally(self, rule: &Quote, tally: &Tally) -> String {
         const SHOWN: usize = 8;
         let Tally { text, members: all, value } = tally;
         if let Some(terms) = self.terms(tally).filter(|_| all.len() <= SHOWN) {
@@ -342,7 +340,7 @@ impl View<'_> {
         }
         let value = match value {
             None => "no value".into(),
-            Some(values) => values.iter().map(i64::to_string).collect::<Vec<_>>().join(", "),
+            Some(values) => self.results(rule, text, values).join(", "),
         };
         let members = all.iter().take(SHOWN).map(|member| {
             let bindings =
@@ -355,6 +353,22 @@ impl View<'_> {
             true => format!("{text} (is {value})"),
             false => format!("{text} (is {value}: {}{more})", members.join("; ")),
         }
+    }
+
+    /// The names of an aggregate's results: numbers, or the least or greatest members of domains.
+    fn results(self, rule: &Quote, text: &str, values: &[i64]) -> Vec<String> {
+        let Some(rule) = self.program.rules.get(usize::from(rule.rule)) else {
+            return values.iter().map(i64::to_string).collect();
+        };
+        let exprs = rule.body.iter().find_map(|it| match it {
+            Literal::Aggregate(it) if self.program.quote(it.span) == text => Some(&it.exprs),
+            _ => None,
+        });
+        let ty = |at: usize| match exprs.and_then(|it| it.get(at)) {
+            Some(Expr::Var(var)) => rule.vars[usize::from(var.0)].ty,
+            _ => Type::Int,
+        };
+        values.iter().enumerate().map(|(at, &raw)| self.word(ty(at), raw)).collect()
     }
 
     /// The terms of a sum of one variable, each with the other values of its member: `2 (x) - 1 (y, z) = 1`.
@@ -468,7 +482,7 @@ impl<'v> Page<'v> {
 
     fn proof(&mut self, proof: &Proof, depth: usize) {
         let sentence = self.view.row(&proof.relation, &proof.tuple);
-        let Ground::Rule { premises, .. } = &proof.ground else {
+        let Ground::Rule { rule, premises, .. } = &proof.ground else {
             return self.line(depth, sentence, source(&proof.ground));
         };
         let row = (proof.relation.clone(), proof.tuple.iter().map(|it| it.raw).collect());
@@ -481,9 +495,8 @@ impl<'v> Page<'v> {
             match premise {
                 Premise::Holds(it) => self.proof(it, depth + 1),
                 Premise::Compare(it) => self.line(depth + 1, view.comparison(it), Source::None),
-                Premise::Aggregate(it) => self.line(depth + 1, view.tally(it), Source::None),
-                Premise::Absent { refutation: Some(it), .. } if view.negations => {
-                    self.refutation(it, depth + 1);
+                Premise::Aggregate(it) => {
+                    self.line(depth + 1, view.tally(rule, it), Source::None);
                 }
                 Premise::Absent { goal, .. } => {
                     self.line(depth + 1, format!("not: {}", view.goal(goal)), Source::None);
@@ -530,7 +543,7 @@ impl<'v> Page<'v> {
             Blocked::Head => {}
             Blocked::Apart(it) => line(&view.apart(it)),
             Blocked::Compare(it) => line(&format!("not {}", view.comparison(it))),
-            Blocked::Aggregate(it) => line(&format!("not {}", view.tally(it))),
+            Blocked::Aggregate(it) => line(&format!("not {}", view.tally(rule, it))),
             Blocked::Missing(it) => {
                 line("one is missing:");
                 self.refutation(it, depth + 1);

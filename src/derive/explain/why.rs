@@ -14,9 +14,8 @@ use std::ops::ControlFlow;
 use super::context::{Choice, Context, match_head};
 use crate::derive::rows::{Rows, Tuple};
 use crate::derive::solve::{self, Bindings, solve};
-use crate::facts::GAME;
 use crate::rules::tree::{Ground, Premise, Proof};
-use crate::rules::{Atom, Input, Literal, RelId, Role, Rule, RuleId, Term, VarId};
+use crate::rules::{Input, Literal, RelId, Role, Rule, RuleId, Term, VarId};
 
 type Row = (RelId, Tuple);
 
@@ -93,7 +92,7 @@ impl Context<'_> {
             None => Ground::Deeper,
             Some((rule, bindings)) => {
                 let rule = self.program.rule(rule);
-                let body = self.named_body(rule);
+                let (body, _) = self.named_body(rule);
                 let premises = body
                     .iter()
                     .map(|it| self.premise(rule, it, &bindings, depth.saturating_sub(1)))
@@ -220,10 +219,8 @@ impl Context<'_> {
         for &id in &self.program.relation(rel).rules {
             let rule = self.program.rule(id);
             self.rows.read_for(usize::from(id.0));
-            let body = self.named_body(rule);
-            let Some(mut bindings) = match_head(rule, &goal, extra_vars(rule, &body)) else {
-                continue;
-            };
+            let (body, added) = self.named_body(rule);
+            let Some(mut bindings) = match_head(rule, &goal, added) else { continue };
             let mut solutions: Vec<Bindings> = Vec::new();
             let enough = match self.recursion(rel) {
                 // The first derivation may be circular.
@@ -314,12 +311,12 @@ impl Context<'_> {
     }
 
     /// A rule's body in which each `_` of a relation of the rule's own recursive stratum is a
-    /// variable: it matters there which row is meant.
-    fn named_body<'b>(&self, rule: &'b Rule) -> Cow<'b, [Literal]> {
+    /// variable, since it matters there which row is meant; and the number of these variables.
+    fn named_body<'b>(&self, rule: &'b Rule) -> (Cow<'b, [Literal]>, usize) {
         if self.recursion(rule.head).is_none() {
-            return Cow::Borrowed(&rule.body);
+            return (Cow::Borrowed(&rule.body), 0);
         }
-        let mut next = rule.vars.len() as u16;
+        let mut added = 0;
         let mut body = rule.body.clone();
         for literal in &mut body {
             let Literal::Atom(atom) = literal else { continue };
@@ -327,33 +324,16 @@ impl Context<'_> {
                 continue;
             }
             for arg in atom.args.iter_mut().filter(|it| **it == Term::Wild) {
-                *arg = Term::Var(VarId(next));
-                next += 1;
+                *arg = Term::Var(VarId((rule.vars.len() + added) as u16));
+                added += 1;
             }
         }
-        Cow::Owned(body)
+        (Cow::Owned(body), added)
     }
 }
 
-/// Number of variables that [`Context::named_body`] has added.
-fn extra_vars(rule: &Rule, body: &[Literal]) -> usize {
-    let wild = |body: &[Literal]| -> usize {
-        let atoms = body.iter().filter_map(|it| match it {
-            Literal::Atom(Atom { args, .. }) => Some(args),
-            Literal::Compare(_) | Literal::Aggregate(_) => None,
-        });
-        atoms.flatten().filter(|it| **it == Term::Wild).count()
-    };
-    wild(&rule.body) - wild(body)
-}
-
 fn fact(context: &Context<'_>, input: Input, tuple: &[i64]) -> Ground {
-    let entity = match input {
-        Input::Key(_) | Input::Flag(_) | Input::List(..) => {
-            tuple.first().map_or(0, |&it| it as u32)
-        }
-        Input::Game(_) | Input::GameFlag(_) => GAME.0,
-    };
+    let entity = input.owner(tuple).map_or(0, |it| it as u32);
     let member = if let Input::List(..) = input { tuple.last().map_or(0, |&it| it) } else { 0 };
     let attr = input.attrs().nth(member as usize).unwrap_or(input.attr());
     let attribute = context.program.schema.attribute(attr).name.clone();

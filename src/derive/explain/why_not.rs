@@ -28,7 +28,7 @@ struct Search {
     furthest: Vec<Failure>,
     matches_left: usize,
     /// The literals on relations that are recursive with the head's.
-    back: Vec<usize>,
+    back: Vec<u16>,
 }
 
 /// Maximum number of equally far failures that are compared.
@@ -159,9 +159,9 @@ impl Context<'_> {
     /// Continues the search of the body from a partial match, and keeps the failures that get furthest.
     fn reach(&self, body: &[Literal], rest: &[u16], bindings: &mut Bindings, search: &mut Search) {
         search.matches_left = search.matches_left.saturating_sub(1);
-        let Some(at) = self.next(body, rest, bindings, &search.back) else { return };
-        let literal = usize::from(rest[at]);
-        let later = [&rest[..at], &rest[at + 1..]].concat();
+        let Some(literal) = self.next(body, rest, bindings, &search.back) else { return };
+        let later = solve::without(rest, literal);
+        let literal = usize::from(literal);
         let mut any = false;
         let _ = solve::literal_solutions(self.rows, &body[literal], bindings, &mut |bindings| {
             any = true;
@@ -233,7 +233,7 @@ impl Context<'_> {
         Some(rivals.swap_remove(least))
     }
 
-    /// The place in `rest` of the literal to try next: first a positive atom or a comparison that binds no
+    /// The literal in `rest` to try next: first a positive atom or a comparison that binds no
     /// variable, in text order. Then, of the literals that bind some, recursive ones (`back`) after the others, what
     /// the solver would take; but if that may have many solutions, rather an atom that has no row whatever its
     /// unbound variables are. Negated literals, and aggregates that bind no variable, come last, since it is most
@@ -243,8 +243,8 @@ impl Context<'_> {
         body: &[Literal],
         rest: &[u16],
         bindings: &Bindings,
-        back: &[usize],
-    ) -> Option<usize> {
+        back: &[u16],
+    ) -> Option<u16> {
         let is_test = |it: u16| solve::is_test(body, usize::from(it), bindings);
         let is_late = |it: u16| match &body[usize::from(it)] {
             Literal::Atom(atom) => atom.negated,
@@ -252,19 +252,17 @@ impl Context<'_> {
             Literal::Compare(_) => false,
         };
         let soon: Vec<u16> = rest.iter().copied().filter(|&it| !is_late(it)).collect();
-        if let Some(test) = soon.iter().find(|it| is_test(**it)) {
-            return rest.iter().position(|it| it == test);
+        if let Some(test) = soon.iter().copied().find(|&it| is_test(it)) {
+            return Some(test);
         }
-        let leads_back = |it: &u16| back.contains(&usize::from(*it));
-        let first: Vec<u16> = soon.iter().copied().filter(|it| !leads_back(it)).collect();
+        let first: Vec<u16> = soon.iter().copied().filter(|it| !back.contains(it)).collect();
         for some in [first, soon] {
-            let Some((at, many)) = solve::pick(self.program, body, &some, bindings) else {
-                continue;
-            };
-            let hopeless = many.then(|| solve::atom_without_rows(self.rows, body, &some, bindings));
-            let chosen = some[hopeless.flatten().unwrap_or(at)];
-            return rest.iter().position(|it| *it == chosen);
+            if let Some((chosen, many)) = solve::pick(self.program, body, &some, bindings) {
+                let hopeless =
+                    many.then(|| solve::atom_without_rows(self.rows, body, &some, bindings));
+                return hopeless.flatten().or(Some(chosen));
+            }
         }
-        rest.iter().position(|&it| is_test(it))
+        rest.iter().copied().find(|&it| is_test(it))
     }
 }

@@ -400,8 +400,8 @@ impl<'t> Domains<'t> {
         }
         let declared = ty;
         let ty = match ty {
-            Type::Int => AttrType::Int,
-            Type::Text => AttrType::Text,
+            // `check_texts` refuses texts.
+            Type::Int | Type::Text => AttrType::Int,
             ty if self.is_entities(ty) => AttrType::Entity,
             Type::Domain(id) => AttrType::Member(id),
         };

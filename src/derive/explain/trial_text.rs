@@ -4,10 +4,11 @@
 //! its names from the end.
 
 use super::text::{Line, View};
-use crate::facts::{AttrId, NEXT_ENTITY};
+use crate::derive::trace::Said;
+use crate::facts::{AttrId, EntityId, GAME, NEXT_ENTITY};
 use crate::rules;
 use crate::rules::tree::{Datum, Effect, Goal, Outcome, Reacted, Trial, TurnEnd, Turning};
-use crate::rules::{Input, Literal, MessagePart, Reaction, Role, Term, Type};
+use crate::rules::{Input, Literal, Reaction, Role, Term, Type, VarId};
 
 impl Trial {
     /// The trial, line by line.
@@ -59,45 +60,16 @@ impl Trial {
 
     /// What the action does, in short: its events with their results, its notes, and the number of changed facts.
     pub fn summary(&self, view: View<'_>) -> Vec<String> {
-        let mut sentences: Vec<String> = Vec::new();
-        let mut facts = self.expired.len();
-        let rewinds =
-            |it: &Reacted| it.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }));
-        if self.steps.iter().any(rewinds) {
+        let rewinding = || self.steps.iter().filter(|it| it.rewinds());
+        if rewinding().next().is_some() {
             // The rewind takes everything else back.
-            for step in self.steps.iter().filter(|it| rewinds(it)) {
-                let of_step = step.effects.iter().filter_map(|it| match it {
-                    Effect::Noted { said } => Some(step.message(view, said)),
-                    Effect::Rewound { .. } => Some(step.effect(view, it)),
-                    _ => None,
-                });
-                sentences.extend(of_step);
-            }
-            return sentences;
+            return rewinding().flat_map(|it| it.summary(view)).collect();
         }
-        for step in &self.steps {
-            let event = || view.event(&step.event, &step.args);
-            for effect in &step.effects {
-                match effect {
-                    Effect::Changed { .. } => facts += 1,
-                    Effect::Raised { event, args } => sentences.push(view.event(event, args)),
-                    Effect::Stopped => {
-                        let place = &step.reaction.place;
-                        sentences.push(format!("stopped that {} [{place}]", event()));
-                    }
-                    Effect::Passed { args } => {
-                        let passed = view.event(&step.event, args);
-                        sentences.push(format!("instead of {}, {passed}", event()));
-                    }
-                    Effect::Noted { said } => sentences.push(step.message(view, said)),
-                    Effect::Rewound { .. } | Effect::Called { .. } => {
-                        sentences.push(step.effect(view, effect));
-                    }
-                    Effect::Spawned { .. } | Effect::Emitted { .. } | Effect::Vetoed { .. } => {}
-                }
-            }
-        }
-        let steps = self.steps.len();
+        let mut sentences: Vec<String> =
+            self.steps.iter().flat_map(|it| it.summary(view)).collect();
+        let effects = self.steps.iter().flat_map(|it| &it.effects);
+        let changes = effects.filter(|it| matches!(it, Effect::Changed { .. })).count();
+        let (facts, steps) = (self.expired.len() + changes, self.steps.len());
         sentences.push(format!("changed facts: {facts}, steps: {steps}"));
         sentences
     }
@@ -169,6 +141,32 @@ impl Reacted {
         lines
     }
 
+    fn rewinds(&self) -> bool {
+        self.effects.iter().any(|it| matches!(it, Effect::Rewound { .. }))
+    }
+
+    /// The effects beside changed facts, one sentence each; of a step that rewinds, only the rewind and its notes.
+    fn summary(&self, view: View<'_>) -> Vec<String> {
+        let rewinds = self.rewinds();
+        let event = || view.event(&self.event, &self.args);
+        let sentence = |effect: &Effect| match effect {
+            Effect::Noted { said } => Some(self.message(view, said)),
+            Effect::Rewound { .. } => Some(self.effect(view, effect)),
+            _ if rewinds => None,
+            Effect::Raised { event, args } => Some(view.event(event, args)),
+            Effect::Stopped => Some(format!("stopped that {} [{}]", event(), self.reaction.place)),
+            Effect::Passed { args } => {
+                Some(format!("instead of {}, {}", event(), view.event(&self.event, args)))
+            }
+            Effect::Called { .. } => Some(self.effect(view, effect)),
+            Effect::Changed { .. }
+            | Effect::Spawned { .. }
+            | Effect::Emitted { .. }
+            | Effect::Vetoed { .. } => None,
+        };
+        self.effects.iter().filter_map(sentence).collect()
+    }
+
     /// What the reaction read, as far as its event and effects determine the values of its variables.
     fn read(&self, view: View<'_>, reaction: &Reaction) -> Vec<String> {
         let value = |term: &Term, ty: Type| match term {
@@ -222,34 +220,19 @@ impl Reacted {
         let Some(reaction) = view.program.reactions.get(usize::from(self.reaction.rule)) else {
             return plain.to_owned();
         };
-        let messages = reaction.effects.iter().filter_map(|it| match it {
-            rules::Effect::Veto { message } | rules::Effect::Note { message } => Some(message),
+        let value = |var: VarId| {
+            let name = &reaction.vars[usize::from(var.0)].name;
+            let binding = self.bindings.iter().find(|it| it.var == *name);
+            binding.map_or(0, |it| it.value.raw)
+        };
+        let mut messages = reaction.effects.iter().filter_map(|it| match it {
+            rules::Effect::Veto { message } | rules::Effect::Note { message } => {
+                Some(Said::new(view.program, reaction, &message.0, value))
+            }
             _ => None,
         });
-        let named =
-            |parts: &[MessagePart], names: &dyn Fn(Type, i64) -> String| -> Option<String> {
-                parts.iter().map(|it| self.part(reaction, it, names)).collect()
-            };
-        let plainly = |ty: Type, raw: i64| view.program.value_name(ty, raw);
-        let meant = messages.map(|it| &it.0);
-        let mut meant = meant.filter(|it| named(it, &plainly).as_deref() == Some(plain));
-        meant.next().and_then(|it| named(it, view.names)).unwrap_or_else(|| plain.to_owned())
-    }
-
-    fn part(
-        &self,
-        reaction: &Reaction,
-        part: &MessagePart,
-        names: &dyn Fn(Type, i64) -> String,
-    ) -> Option<String> {
-        match part {
-            MessagePart::Text(text) => Some(text.clone()),
-            MessagePart::Value(var) => {
-                let var = reaction.vars.get(usize::from(var.0))?;
-                let binding = self.bindings.iter().find(|it| it.var == var.name)?;
-                Some(names(var.ty, binding.value.raw))
-            }
-        }
+        let said = messages.find(|it| it.text == plain);
+        said.map_or_else(|| plain.to_owned(), |it| it.render(view.names))
     }
 }
 
@@ -308,6 +291,7 @@ impl View<'_> {
         let sentence = |value: &Datum| id.and_then(|it| self.fact(it, entity, value));
         let owner = match id.and_then(|it| self.program.schema.owners(it)) {
             Some(domain) => domain.member_name(i64::from(entity)),
+            None if entity == GAME.0 => "the game".to_owned(),
             None => self.entity(entity),
         };
         let bare = |value: &Datum| format!("{attribute} of {owner} is {}", value.name);
@@ -328,26 +312,12 @@ impl View<'_> {
         };
         let relation = self.program.relations.iter().find(reads)?;
         let Role::Input(input) = relation.role else { return None };
-        let ty = relation.columns.first().map_or(Type::Int, |it| it.ty);
-        let entity = Datum::of(self.program, ty, i64::from(entity));
-        let member;
-        let row: Vec<Option<&Datum>> = match input {
-            Input::Key(_) => vec![Some(&entity), Some(value)],
-            Input::Flag(_) => vec![Some(&entity)],
-            Input::Game(_) => vec![Some(value)],
-            Input::GameFlag(_) => Vec::new(),
-            Input::List(first, _) => {
-                let ty = relation.columns.last().map_or(Type::Int, |it| it.ty);
-                member = Datum::of(self.program, ty, i64::from(attr.0 - first.0));
-                vec![Some(&entity), Some(&member)]
-            }
-        };
-        let said = self.filled(&relation.name, &relation.columns, &relation.sentence, &row, "any");
-        match (input, value.raw) {
-            (Input::Flag(_) | Input::GameFlag(_) | Input::List(..), 0) => {
-                Some(format!("no more: {said}"))
-            }
-            _ => Some(said),
-        }
+        let is_flag = matches!(input, Input::Flag(_) | Input::GameFlag(_) | Input::List(..));
+        let is_cleared = is_flag && value.raw == 0;
+        // A cleared flag has no row: the row is that of the flag when it was set.
+        let raw = if is_cleared { 1 } else { value.raw };
+        let row = input.row(EntityId(entity), attr, raw)?;
+        let said = self.row(&relation.name, &Datum::row(self.program, &relation.columns, &row));
+        Some(if is_cleared { format!("no more: {said}") } else { said })
     }
 }
