@@ -82,7 +82,7 @@ impl ReferenceEvaluator {
         rules: &Ruleset,
         presets: &[String],
     ) -> Result<(), SetError> {
-        let mut own = Game::from_facts(self.world.clone(), Arc::clone(game.terms()));
+        let mut own = Game::from_facts(self.world.clone(), Arc::clone(game.contract()));
         catalogue.set_active(rules, &mut own, presets)?;
         *self = Self::over(own.world().clone());
         self.ahead = Some(Ahead::Switched);
@@ -107,9 +107,8 @@ impl ReferenceEvaluator {
                     go_back(&mut self.world, &game.position_before(plies));
                 }
             }
-            let (terms, history) = (game.terms(), game.contract().recurrence());
-            let ends = [terms.resigned, terms.claimed, terms.flagged];
-            let stated = ends.into_iter().flatten().chain(history.map(|it| it.attr));
+            let history = game.contract().recurrence();
+            let stated = game.contract().ends().chain(history.map(|it| it.attr));
             compare_facts(game.facts(), self.world.facts(), &stated.collect::<Vec<_>>())?;
         }
         copy(game.facts(), &mut self.world);

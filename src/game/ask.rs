@@ -213,17 +213,7 @@ impl Game {
             Ok(mv) => (mv, String::new()),
             Err(error) => match meant(world, &contract, &error, limits)? {
                 Some(mv) => (mv, error.reason.to_string()),
-                None => {
-                    let code = self.fault_code(&error.reason);
-                    // A text that is not a move at all is not a question, unless the rules declare a code for
-                    // it.
-                    if code.is_none() && matches!(error.reason, MoveFault::Malformed { .. }) {
-                        return Err(error.into());
-                    }
-                    let verdict = format!("is not legal: {}", error.reason);
-                    let finding = Finding::Unfounded;
-                    return Ok(Explanation { code, ..explanation(text, false, &verdict, finding) });
-                }
+                None => return self.explain_no_move(text, error),
             },
         };
         let world = self.world_mut();
@@ -244,6 +234,19 @@ impl Game {
             None => (None, finding),
         };
         Ok(Explanation { code, ..explanation(text, false, &verdict, finding) })
+    }
+
+    /// Explains why a text means no move.
+    ///
+    /// # Errors
+    /// A text that is not a move at all is not a question, unless the rules declare a code for it.
+    fn explain_no_move(&self, text: &str, error: MoveError) -> Result<Explanation, QuestionError> {
+        let code = self.fault_code(&error.reason);
+        if code.is_none() && matches!(error.reason, MoveFault::Malformed { .. }) {
+            return Err(error.into());
+        }
+        let verdict = format!("is not legal: {}", error.reason);
+        Ok(Explanation { code, ..explanation(text, false, &verdict, Finding::Unfounded) })
     }
 
     /// Proves that the game is over because the side to move has no action, where that was found by playing actions out.
@@ -330,7 +333,7 @@ impl Game {
     ) -> Result<Explanation, QuestionError> {
         let _allowance = Allowance::open();
         let contract = self.contract().clone();
-        let side = self.mover_name();
+        let text = text.map(str::trim);
         let moves = match text {
             None => self.listing(),
             Some(text) => {
@@ -353,29 +356,15 @@ impl Game {
                 }
             }
         }
-        let action = text.map_or_else(|| "its next action".to_owned(), str::to_owned);
-        let all_keep = pass.is_empty() && !keep.is_empty();
-        let mut summary = match (text, all_keep) {
-            (None, _) if keep.is_empty() && pass.is_empty() => {
-                format!("{side} has no legal action that could keep the turn")
-            }
-            (_, true) => format!("{side} keeps the turn after {action}"),
-            (Some(_), false) => format!("the turn passes after {action}"),
-            (None, false) if keep.is_empty() => {
-                format!("the turn passes after the next action of {side}")
-            }
-            (None, false) => {
-                let keep = keep.join(", ");
-                format!("{side} keeps the turn after {keep}, and the turn passes after the rest")
-            }
-        };
+        let mut summary = turn_summary(&self.mover_name(), text, &keep, &pass);
         let decisive = keeping.or(passing);
         let finding = decisive.map_or(Finding::Unfounded, |it| Finding::Turned(Box::new(it)));
         if let Some(reason) = self.describer().reason(&finding) {
             summary += &format!(": {reason}");
         }
         let question = text.map_or_else(|| "turn".to_owned(), |it| format!("turn after {it}"));
-        Ok(Explanation { question, holds: all_keep, summary, code: None, finding })
+        let holds = pass.is_empty() && !keep.is_empty();
+        Ok(Explanation { question, holds, summary, code: None, finding })
     }
 
     /// Explains why a fact holds, or why it does not. The fact is a row of any relation, stated or derived, written like
@@ -545,6 +534,21 @@ fn as_sentence(text: &str) -> String {
     match first.filter(|_| !is_square) {
         Some(first) => format!("{}{}.", first.to_uppercase(), letters.as_str()),
         None => format!("{text}."),
+    }
+}
+
+/// Whether a side keeps the turn after an action; without one, after which of its legal actions it does.
+fn turn_summary(side: &str, action: Option<&str>, keep: &[String], pass: &[String]) -> String {
+    match (action, keep, pass) {
+        (Some(action), [], _) => format!("the turn passes after {action}"),
+        (Some(action), ..) => format!("{side} keeps the turn after {action}"),
+        (None, [], []) => format!("{side} has no legal action that could keep the turn"),
+        (None, [], _) => format!("the turn passes after the next action of {side}"),
+        (None, _, []) => format!("{side} keeps the turn after its next action"),
+        (None, ..) => {
+            let keep = keep.join(", ");
+            format!("{side} keeps the turn after {keep}, and the turn passes after the rest")
+        }
     }
 }
 

@@ -66,51 +66,54 @@ pub fn inspect(program: &Program) -> Result<(), String> {
 /// The lines about drawings on the board that name no relation of the kind that they need, or no kind of piece, each with
 /// what is expected.
 pub fn unread<'p>(program: &'p Program, contract: &Contract) -> Vec<(&'p Meta, &'static str)> {
+    let unread = |it: &'p Meta| Some((it, missing(program, contract, it)?));
+    program.meta.iter().filter_map(unread).collect()
+}
+
+/// What a line about drawings must have, if it does not have that.
+fn missing(program: &Program, contract: &Contract, meta: &Meta) -> Option<&'static str> {
     let square = Type::Domain(contract.board.domain);
     let piece = contract.entity_type(program);
-    let unread = |meta: &'p Meta| {
-        let name = match meta.key.as_str() {
-            "aura" | "divide" | "ground" => {
-                let parts = meta.value.split_once(' ');
-                parts.filter(|it| it.0.chars().count() == 1).map(|it| it.1)
-            }
-            _ => Some(meta.value.as_str()),
-        };
-        let rel = name.and_then(|it| program.relation_in(meta.span.source, it));
-        let columns = rel.map(|it| program.relation(it).columns.as_slice()).unwrap_or_default();
-        let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
-        let first = types.first().copied();
-        let has_piece = piece.is_some_and(|it| types.contains(&it));
-        let is_member = |domain, name: &str| program.schema.domain(domain).member(name).is_some();
-        let of = meta.value.split_once(": ").map(|it| it.0);
-        let is_kind = of.is_some_and(|it| is_member(contract.kinds, it));
-        let (expected, fits) = match meta.key.as_str() {
-            "piece" | "drawing" => ("a kind of piece, a colon and a blank", is_kind),
-            "image" => {
-                let parts = of.and_then(|it| it.rsplit_once(' '));
-                let fits = parts.is_some_and(|(kind, side)| {
-                    is_member(contract.kinds, kind) && is_member(contract.sides, side)
-                });
-                ("a kind of piece, a side, a colon and a blank", fits)
-            }
-            "mark" => ("a relation with a square", types.contains(&square)),
-            "zone" => {
-                ("a relation with a piece and a square", has_piece && types.contains(&square))
-            }
-            "trait" => ("a relation of a piece and a value", types.len() == 2 && first == piece),
-            "vital" => ("a relation with a piece", has_piece),
-            "aura" | "ground" => {
-                ("a sign and a relation whose first column is a square", first == Some(square))
-            }
-            "divide" => {
-                let fits = types.len() > 1 && first == Some(square);
-                ("a sign and a relation of a square and a value", fits)
-            }
-            _ => return None,
-        };
-        (!fits).then_some((meta, expected))
+    let name = match meta.key.as_str() {
+        "aura" | "divide" | "ground" => {
+            let parts = meta.value.split_once(' ');
+            parts.filter(|it| it.0.chars().count() == 1).map(|it| it.1)
+        }
+        _ => Some(meta.value.as_str()),
     };
-    program.meta.iter().filter_map(unread).collect()
+    let rel = name.and_then(|it| program.relation_in(meta.span.source, it));
+    let columns = rel.map(|it| program.relation(it).columns.as_slice()).unwrap_or_default();
+    let types: Vec<Type> = columns.iter().map(|it| it.ty).collect();
+    let first = types.first().copied();
+    let has_piece = piece.is_some_and(|it| types.contains(&it));
+    let is_member = |domain, name: &str| program.schema.domain(domain).member(name).is_some();
+    let of = meta.value.split_once(": ").map(|it| it.0);
+    let (expected, fits) = match meta.key.as_str() {
+        "piece" | "drawing" => {
+            let is_kind = of.is_some_and(|it| is_member(contract.kinds, it));
+            ("a kind of piece, a colon and a blank", is_kind)
+        }
+        "image" => {
+            let parts = of.and_then(|it| it.rsplit_once(' '));
+            let fits = parts.is_some_and(|(kind, side)| {
+                is_member(contract.kinds, kind) && is_member(contract.sides, side)
+            });
+            ("a kind of piece, a side, a colon and a blank", fits)
+        }
+        "mark" => ("a relation with a square", types.contains(&square)),
+        "zone" => ("a relation with a piece and a square", has_piece && types.contains(&square)),
+        "trait" => ("a relation of a piece and a value", types.len() == 2 && first == piece),
+        "vital" => ("a relation with a piece", has_piece),
+        "aura" | "ground" => {
+            ("a sign and a relation whose first column is a square", first == Some(square))
+        }
+        "divide" => {
+            let fits = types.len() > 1 && first == Some(square);
+            ("a sign and a relation of a square and a value", fits)
+        }
+        _ => return None,
+    };
+    (!fits).then_some(expected)
 }
 
 fn shape(tag: &str) -> Result<SvgElement, String> {

@@ -7,6 +7,8 @@ use super::record::GameResult;
 use super::refusal::EndError;
 use crate::derive::Allowance;
 use crate::facts::{AttrId, GAME};
+use crate::moves::AttrInput;
+use crate::rules::Type;
 
 impl Game {
     /// A side resigns; the rules decide the result.
@@ -15,7 +17,7 @@ impl Game {
     /// The game is over, there is no such side, the rules give no result for resigning, or they exceed a budget. Nothing
     /// has changed.
     pub fn resign(&mut self, side: i64) -> Result<&GameResult, EndError> {
-        self.end_by(side, self.terms.resigned)
+        self.end_by(side, self.contract().resigned)
     }
 
     /// A side has run out of time; the rules decide the result.
@@ -24,7 +26,7 @@ impl Game {
     /// The game is over, there is no such side, the rules give no result for running out of time, or they exceed a
     /// budget. Nothing has changed.
     pub fn flag(&mut self, side: i64) -> Result<&GameResult, EndError> {
-        self.end_by(side, self.terms.flagged)
+        self.end_by(side, self.contract().flagged)
     }
 
     /// The result if a side resigned now. Nothing changes.
@@ -35,7 +37,7 @@ impl Game {
     pub fn result_of_resigning(&mut self, side: i64) -> Result<GameResult, EndError> {
         let _allowance = Allowance::open();
         self.check_side(side)?;
-        self.result_if(self.terms.resigned, side).map(|it| it.1)
+        self.result_if(self.contract().resigned, side).map(|it| it.1)
     }
 
     /// The result if a side ran out of time now. Nothing changes.
@@ -46,26 +48,26 @@ impl Game {
     pub fn result_of_flag(&mut self, side: i64) -> Result<GameResult, EndError> {
         let _allowance = Allowance::open();
         self.check_side(side)?;
-        self.result_if(self.terms.flagged, side).map(|it| it.1)
+        self.result_if(self.contract().flagged, side).map(|it| it.1)
     }
 
     /// Whether the rules pass a side over when it would have the turn.
     #[doc(hidden)]
     pub fn sits_out(&mut self, side: i64) -> bool {
         let _allowance = Allowance::open();
-        let rel = self.program().relation_named("sits_out");
-        rel.is_some_and(|it| self.world.first(it, &[Some(side)]).is_some())
+        let sides = Type::Domain(self.contract().sides);
+        self.rows_of("sits_out", &[sides]).iter().any(|row| row[0] == side)
     }
 
     /// States that a side has resigned or run out of time.
-    fn end_by(&mut self, side: i64, attr: Option<AttrId>) -> Result<&GameResult, EndError> {
+    fn end_by(&mut self, side: i64, input: Option<AttrInput>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
         self.check_side(side)?;
-        self.end(attr, side)
+        self.end(input, side)
     }
 
     fn check_side(&self, side: i64) -> Result<(), EndError> {
-        let sides = self.program().schema.domain(self.terms.moves.sides).size() as i64;
+        let sides = self.contract.side_count(self.program());
         if (0..sides).contains(&side) { Ok(()) } else { Err(EndError::Side { side }) }
     }
 
@@ -86,7 +88,7 @@ impl Game {
     pub fn claim_draw(&mut self, reason: Option<&str>) -> Result<&GameResult, EndError> {
         let _allowance = Allowance::open();
         let reason = self.claimable(reason)?;
-        self.end(self.terms.claimed, reason)
+        self.end(self.contract().claimed, reason)
     }
 
     /// The result if a draw were claimed now. Nothing changes.
@@ -97,7 +99,7 @@ impl Game {
     pub fn result_of_claim(&mut self, reason: Option<&str>) -> Result<GameResult, EndError> {
         let _allowance = Allowance::open();
         let reason = self.claimable(reason)?;
-        self.result_if(self.terms.claimed, reason).map(|it| it.1)
+        self.result_if(self.contract().claimed, reason).map(|it| it.1)
     }
 
     /// The reason of that name if a draw can be claimed for it now, or without a name the first reason that there is.
@@ -115,7 +117,7 @@ impl Game {
 
     /// The reasons for which a draw can be claimed now, as values and by name.
     fn claim_rows(&mut self) -> Vec<(i64, String)> {
-        let claim = self.terms.moves.claim;
+        let claim = self.contract.claim;
         let rows = self.world.tuples(claim);
         let program = self.world.program();
         let columns = &program.relation(claim).columns;
@@ -124,8 +126,8 @@ impl Game {
     }
 
     /// States a fact that ends the game, unless the rules give no result for it.
-    fn end(&mut self, attr: Option<AttrId>, raw: i64) -> Result<&GameResult, EndError> {
-        let (attr, result) = self.result_if(attr, raw)?;
+    fn end(&mut self, input: Option<AttrInput>, raw: i64) -> Result<&GameResult, EndError> {
+        let (attr, result) = self.result_if(input, raw)?;
         self.world.set_raw(GAME, attr, Some(raw));
         self.world.commit();
         Ok(self.result.insert(result))
@@ -134,16 +136,16 @@ impl Game {
     /// The result of the game if a fact that ends it were stated, with the attribute of the fact. Nothing changes.
     fn result_if(
         &mut self,
-        attr: Option<AttrId>,
+        input: Option<AttrInput>,
         raw: i64,
     ) -> Result<(AttrId, GameResult), EndError> {
         if let Some(result) = &self.result {
             return Err(EndError::Over { result: result.clone() });
         }
-        let attr = attr.ok_or(EndError::Unknown)?;
+        let attr = input.ok_or(EndError::Unknown)?.attr;
         let (result, has_run_out) = self.world.taking_back(|world| {
             world.set_raw(GAME, attr, Some(raw));
-            (GameResult::read(world, &self.terms), world.has_run_out())
+            (GameResult::read(world, &self.contract), world.has_run_out())
         });
         if has_run_out {
             self.check()?;

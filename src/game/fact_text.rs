@@ -20,6 +20,8 @@ pub(super) struct Asked {
 
 /// Maximum number of members of a domain that an error lists.
 const LISTED: usize = 12;
+/// Maximum number of combinations of pieces about which one question asks.
+const PATTERNS: usize = 1024;
 
 /// Why a question cannot be asked.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -100,10 +102,10 @@ impl Game {
         let mut patterns = vec![Vec::new()];
         for (column, arg) in columns.iter().zip(args) {
             let values = self.values(&program, column, arg)?;
-            patterns = patterns
+            let all = patterns
                 .iter()
-                .flat_map(|row| values.iter().map(move |it| [row.as_slice(), &[*it]].concat()))
-                .collect();
+                .flat_map(|row| values.iter().map(move |it| [row.as_slice(), &[*it]].concat()));
+            patterns = all.take(PATTERNS).collect();
         }
         Ok(Asked { rel, patterns })
     }

@@ -18,7 +18,6 @@ mod refusal_codes;
 mod repetition;
 mod report;
 mod snapshot;
-mod terms;
 mod turn;
 mod view;
 mod watching;
@@ -35,7 +34,6 @@ pub use refusal::{EndError, IllegalMove, Objection, PlayError, RULE_SETS, SWITCH
 pub use repetition::{Place, position_key, state_recurrence};
 pub use report::{ActionReport, ReportEffect, ReportEvent, ReportFact, ReportStep};
 pub use snapshot::GameSnapshot;
-pub use terms::Terms;
 pub use view::{
     ActionView, ArgumentView, FieldView, KindView, MarkedSquares, PieceView, PointView, Trait,
     View, Zone,

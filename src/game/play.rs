@@ -17,13 +17,12 @@ use crate::rules::{Program, Type};
 use super::record::{Extra, GameResult, Record, Switch};
 use super::refusal::{IllegalMove, PlayError, RULE_SETS, SWITCHES, SwitchError};
 use super::repetition::{Place, position_key, state_recurrence};
-use super::terms::Terms;
 
 /// One game.
 #[derive(Debug, Clone)]
 pub struct Game {
     pub(super) world: World,
-    pub(super) terms: Arc<Terms>,
+    pub(super) contract: Arc<Contract>,
     warnings: Vec<Warning>,
     start: Snapshot,
     start_key: u64,
@@ -42,16 +41,16 @@ pub struct Game {
     pub(super) result: Option<GameResult>,
 }
 
-/// The last positions are kept whole, this many; earlier ones are computed again from the changes.
+/// Number of the last positions that are kept whole; earlier ones are computed again from the changes.
 const AT_HAND: usize = 4;
-/// The memory of the history grows by this many actions at a time.
+/// Number of actions by which the memory of the history grows at a time.
 const GROWTH: usize = 16;
 
 /// A set of rules that the game was or is played by.
 #[derive(Debug, Clone)]
 struct RuleSet {
     plan: Arc<Plan>,
-    terms: Arc<Terms>,
+    contract: Arc<Contract>,
 }
 
 impl Game {
@@ -71,13 +70,13 @@ impl Game {
     /// The position that the turn under way began from; or if the rules have no text for a later part of the turn, the
     /// last position without a text. `None` if it is not known, or if the rules were changed since.
     fn turn_start(&mut self) -> Option<Snapshot> {
-        let terms = Arc::clone(&self.terms);
+        let contract = Arc::clone(&self.contract);
         for at in self.line().collect::<Vec<_>>() {
             if !self.switches_before(at + 1).is_empty() {
                 return None;
             }
             let before = self.position_before(at);
-            if self.read_at(&before, |world| write_turn(world, &terms.moves)).is_none() {
+            if self.read_at(&before, |world| write_turn(world, &contract)).is_none() {
                 return Some(before);
             }
         }
@@ -92,35 +91,29 @@ impl Game {
         })
     }
 
-    /// A game that starts from the facts as they are, without warnings.
+    /// A game that starts from the facts as they are.
     #[doc(hidden)]
-    pub fn from_facts(world: World, terms: Arc<Terms>) -> Self {
-        Self::from_world(world, terms, Vec::new())
-    }
-
-    /// A game that starts from the facts as they are, with the warnings of its setup.
-    #[doc(hidden)]
-    pub fn from_world(mut world: World, terms: Arc<Terms>, warnings: Vec<Warning>) -> Self {
+    pub fn from_facts(mut world: World, contract: Arc<Contract>) -> Self {
         let _allowance = Allowance::open();
         world.commit();
         let start = (Snapshot::new(world.facts()), position_key(&mut world));
-        Self { warnings, ..Self::from_parts(world, terms, start, Vec::new()) }
+        Self::from_parts(world, contract, start, Vec::new())
     }
 
     /// A game whose history is known already, in a world with the facts after it.
     pub(super) fn from_parts(
         mut world: World,
-        terms: Arc<Terms>,
+        contract: Arc<Contract>,
         (start, start_key): (Snapshot, u64),
         history: Vec<Record>,
     ) -> Self {
-        let result = GameResult::read(&mut world, &terms);
-        let rule_sets = vec![RuleSet { plan: Arc::clone(world.plan()), terms: Arc::clone(&terms) }];
-        let (warnings, switches) = (Vec::new(), Vec::new());
+        let result = GameResult::read(&mut world, &contract);
+        let rule_sets =
+            vec![RuleSet { plan: Arc::clone(world.plan()), contract: Arc::clone(&contract) }];
         Self {
             world,
-            terms,
-            warnings,
+            contract,
+            warnings: Vec::new(),
             start,
             start_key,
             first_turn_start: None,
@@ -128,7 +121,7 @@ impl Game {
             rule_sets,
             first_names: Arc::default(),
             rule_set: 0,
-            switches,
+            switches: Vec::new(),
             result,
         }
     }
@@ -180,16 +173,10 @@ impl Game {
         self.world.plan()
     }
 
-    /// The relations and attributes that games under these rules read and write by name.
-    #[doc(hidden)]
-    pub fn terms(&self) -> &Arc<Terms> {
-        &self.terms
-    }
-
     /// The relations that the layer of moves reads by name.
     #[doc(hidden)]
     pub fn contract(&self) -> &Arc<Contract> {
-        &self.terms.moves
+        &self.contract
     }
 
     /// The facts as they are now.
@@ -220,7 +207,7 @@ impl Game {
     pub fn switch(
         &mut self,
         mut world: World,
-        terms: Arc<Terms>,
+        contract: Arc<Contract>,
         names: Arc<[String]>,
     ) -> Result<(), SwitchError> {
         let _allowance = Allowance::open();
@@ -234,15 +221,15 @@ impl Game {
             return Err(SwitchError::TooMany);
         }
         world.commit();
-        let result = GameResult::read(&mut world, &terms);
+        let result = GameResult::read(&mut world, &contract);
         world.take_over_watches(&self.world);
         world.check()?;
         self.world = world;
-        self.terms = Arc::clone(&terms);
+        self.contract = Arc::clone(&contract);
         self.result = result;
         self.rule_set = known.unwrap_or(self.rule_sets.len());
         if known.is_none() {
-            self.rule_sets.push(RuleSet { plan, terms });
+            self.rule_sets.push(RuleSet { plan, contract });
         }
         let (facts, rule_set) = (Snapshot::new(self.world.facts()), self.rule_set as u32);
         self.switches.push(Switch { names, facts, rule_set });
@@ -252,7 +239,7 @@ impl Game {
     /// The rules that an action was played by.
     pub(super) fn rules_of(&self, record: &Record) -> (&Program, &Contract) {
         let rule_set = &self.rule_sets[record.rule_set as usize];
-        (rule_set.plan.program(), &rule_set.terms.moves)
+        (rule_set.plan.program(), &rule_set.contract)
     }
 
     /// The facts after that many actions, or after all if there are fewer.
@@ -291,13 +278,13 @@ impl Game {
         self.history.iter().flat_map(Record::switches).chain(&self.switches)
     }
 
-    /// The facts right after a change of rules of this game, in a world of the new rules, with their terms.
+    /// The facts right after a change of rules of this game, in a world of the new rules, with their contract.
     #[doc(hidden)]
-    pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Terms>) {
-        let RuleSet { plan, terms } = self.rule_sets[switch.rule_set as usize].clone();
+    pub fn after_switch(&self, switch: &Switch) -> (World, Arc<Contract>) {
+        let RuleSet { plan, contract } = self.rule_sets[switch.rule_set as usize].clone();
         let mut world = World::new(plan, self.world.backend());
         write(&mut world, &switch.facts);
-        (world, terms)
+        (world, contract)
     }
 
     /// The programs that the game was played by, in the order of their first use. A program that was compiled again
@@ -315,7 +302,7 @@ impl Game {
 
     /// The side to move.
     pub fn side(&self) -> Option<i64> {
-        self.terms.moves.mover(self.world.facts())
+        self.contract.mover(self.world.facts())
     }
 
     /// The hash of all facts.
@@ -327,9 +314,9 @@ impl Game {
     /// the position that the turn began from, then the actions taken since.
     pub fn fen(&mut self) -> String {
         let _allowance = Allowance::open();
-        let terms = Arc::clone(&self.terms);
-        let write = |world: &mut World| write_fen(world, &terms.moves, terms.style);
-        let Some(done) = write_turn(&mut self.world, &terms.moves) else {
+        let contract = Arc::clone(&self.contract);
+        let write = |world: &mut World| write_fen(world, &contract);
+        let Some(done) = write_turn(&mut self.world, &contract) else {
             return write(&mut self.world);
         };
         let Some(start) = self.turn_start() else { return write(&mut self.world) };
@@ -339,7 +326,7 @@ impl Game {
 
     /// The board in FEN order, last rank first: for each square the letter of the piece there.
     pub fn cells(&mut self) -> Vec<Vec<Option<String>>> {
-        cells(&mut self.world, &self.terms.moves)
+        cells(&mut self.world, &self.contract)
     }
 
     /// The facts as JSON, without what was played before: not a save.
@@ -372,7 +359,7 @@ impl Game {
         let _allowance = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
-            None => legal_moves(&mut self.world, &self.terms.moves),
+            None => legal_moves(&mut self.world, &self.contract),
         }
     }
 
@@ -381,7 +368,7 @@ impl Game {
         let _allowance = Allowance::open();
         match self.result {
             Some(_) => Vec::new(),
-            None => listing(&mut self.world, &self.terms.moves),
+            None => listing(&mut self.world, &self.contract),
         }
     }
 
@@ -392,7 +379,7 @@ impl Game {
     pub fn find_move(&mut self, text: &str) -> Result<Move, PlayError> {
         let _allowance = Allowance::open();
         self.refuse_if_over()?;
-        let (world, contract) = (&mut self.world, &self.terms.moves);
+        let (world, contract) = (&mut self.world, &self.contract);
         let found = parse_either(world, contract, text);
         // If rows are missing, it is not known whether there is such a move.
         self.check()?;
@@ -427,12 +414,12 @@ impl Game {
         let _allowance = Allowance::open();
         if !text.contains(BETWEEN) {
             let found = self.find_move(text);
-            if found.is_ok() || self.terms.moves.turn_words.is_none() {
+            if found.is_ok() || self.contract.turn_words.is_none() {
                 return found.map(|it| vec![it]);
             }
         }
         self.refuse_if_over()?;
-        let actions = parse_turn(&mut self.world, &self.terms.moves, text);
+        let actions = parse_turn(&mut self.world, &self.contract, text);
         self.check()?;
         Ok(actions?)
     }
@@ -449,21 +436,21 @@ impl Game {
         let uci = to_uci(&mut self.world, mv);
         let span = tracing::debug_span!("play", ply = self.history.len() + 1, %uci);
         let _entered = span.enter();
-        let legal = is_legal(&mut self.world, &self.terms.moves, mv);
+        let legal = is_legal(&mut self.world, &self.contract, mv);
         self.check()?;
         if !legal {
-            let refusal = IllegalMove::new(&mut self.world, &self.terms.moves, mv, uci)?;
+            let refusal = IllegalMove::new(&mut self.world, &self.contract, mv, uci)?;
             tracing::debug!(reasons = ?refusal.reasons, "refused");
             return Err(Box::new(refusal).into());
         }
-        let san = SanDraft::of(&mut self.world, &self.terms.moves, mv);
+        let san = SanDraft::of(&mut self.world, &self.contract, mv);
         let record = match self.check() {
             Ok(()) => self.transact(mv, uci, san),
             Err(limit) => Err(limit.into()),
         };
         let record = record.map_err(|it| self.refused(it))?;
         tracing::debug!(changes = record.delta.changes().count(), "committed");
-        self.result = GameResult::read(&mut self.world, &self.terms);
+        self.result = GameResult::read(&mut self.world, &self.contract);
         if let Some(result) = &self.result {
             tracing::debug!(%result, "over");
         }
@@ -521,7 +508,7 @@ impl Game {
         let side = self.side();
         let since = self.world.facts().mark();
         let trace = self.world.fire_traced(mv.action, &mv.args)?;
-        let san = san.after(&mut self.world, &self.terms.moves);
+        let san = san.after(&mut self.world, &self.contract);
         let notes = self.notes(&trace, since);
         let rewound_to = trace.rewind().map(|turns| self.rewind(turns));
         let key = position_key(&mut self.world);
@@ -529,7 +516,7 @@ impl Game {
         let earlier = self.passed(side);
         let turn = earlier.last().map_or(0, |it| it.turn) + i64::from(!turn_goes_on);
         let here = Place { key, mover: self.side(), turn, times: 1 };
-        state_recurrence(&mut self.world, &self.terms.moves, here, &earlier);
+        state_recurrence(&mut self.world, &self.contract, here, &earlier);
         let delta = Delta::since(self.world.facts(), since);
         let mut snapshot = self.position_before(self.history.len());
         snapshot.follow(&delta);
@@ -555,7 +542,7 @@ impl Game {
     /// The notes of the rules on an action, with the names that pieces had before it. If a rewind takes the action
     /// back, only the notes of the reaction that rewinds are left.
     fn notes(&self, trace: &Trace, since: Mark) -> Vec<Box<str>> {
-        let (program, contract) = (self.world.program(), &self.terms.moves);
+        let (program, contract) = (self.world.program(), &self.contract);
         if !trace.done().any(|it| matches!(it.1, Done::Noted { .. })) {
             return Vec::new();
         }
@@ -611,8 +598,8 @@ impl Game {
         })
     }
 
-    /// The positions of the line that has led to the last action, oldest first, the one after it last, where that side
-    /// is to move. What the start says of the time before it is a position of its own.
+    /// The positions of the line so far, oldest first; in the last of them `side` is to move. The first entry stands for
+    /// the time before the start, of which the start may tell.
     pub(crate) fn passed(&self, side: Option<i64>) -> Vec<Place> {
         let mut line: Vec<&Record> = self.line().map(|at| &self.history[at]).collect();
         line.reverse();
@@ -630,7 +617,7 @@ impl Game {
 
     /// A game that goes on from a save may start from a position that has occurred before.
     fn before_start(&self, start: Place) -> Place {
-        let Contract { occurrences, since_first, .. } = &*self.rule_sets[0].terms.moves;
+        let Contract { occurrences, since_first, .. } = &*self.rule_sets[0].contract;
         let stated = |it: &Option<AttrInput>| it.and_then(|it| self.start.get_raw(GAME, it.attr));
         let (times, since) = (stated(occurrences).unwrap_or(1), stated(since_first).unwrap_or(0));
         // A save may state any number.
@@ -705,12 +692,12 @@ impl Game {
             write(&mut self.world, &snapshot);
         } else {
             self.rule_set = rule_set;
-            let RuleSet { plan, terms } = self.rule_sets[rule_set].clone();
+            let RuleSet { plan, contract } = self.rule_sets[rule_set].clone();
             let mut world = World::new(plan, self.world.backend());
             write(&mut world, &snapshot);
             world.take_over_watches(&self.world);
             self.world = world;
-            self.terms = terms;
+            self.contract = contract;
         }
         self.result = self.result_before();
     }
@@ -718,7 +705,7 @@ impl Game {
     /// The result of a position from which the game went on: `None`, unless the game was over there and went on
     /// because its rules were changed. `None` also if finding it exceeds a budget.
     fn result_before(&mut self) -> Option<GameResult> {
-        let result = GameResult::read(&mut self.world, &self.terms);
+        let result = GameResult::read(&mut self.world, &self.contract);
         result.filter(|_| !self.world.has_run_out())
     }
 }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 
 use crate::derive::{Trace, World};
 use crate::facts::{Delta, Snapshot};
-use crate::moves::{Move, deciding};
-
-use super::terms::Terms;
+use crate::moves::{Contract, Move, deciding};
 
 /// One action that was played, and what it changed.
 #[derive(Debug, Clone)]
@@ -137,8 +135,7 @@ pub struct GameResult {
 impl GameResult {
     /// The result of the position on the board, if the rules give one: of several the first by
     /// outcome, then by reason, in the order of their declaration.
-    pub(super) fn read(world: &mut World, terms: &Terms) -> Option<Self> {
-        let contract = &terms.moves;
+    pub(super) fn read(world: &mut World, contract: &Contract) -> Option<Self> {
         let decides = deciding(world, contract);
         let row = world.first(decides, &[None, None])?;
         let (&outcome, &reason) = (row.first()?, row.get(1)?);

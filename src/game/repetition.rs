@@ -18,7 +18,7 @@ pub struct Place {
     pub mover: Option<i64>,
     /// The number of turns since the start.
     pub turn: i64,
-    /// How often it was there: once, except what a start says of the time before it.
+    /// How often it occurred: once, except for the entry that stands for the time before the start.
     pub times: i64,
 }
 

@@ -109,9 +109,9 @@ impl Game {
         let record = self.history().get(at)?;
         let before = self.position_before(at);
         let (program, contract) = self.rules_of(record);
-        let describer = Describer { program, before, contract, record };
+        let reporter = Reporter { program, before, contract, record };
         let steps: Vec<ReportStep> =
-            record.trace().iter().flat_map(|it| &it.steps).map(|it| describer.step(it)).collect();
+            record.trace().iter().flat_map(|it| &it.steps).map(|it| reporter.step(it)).collect();
         let emitted = |it: &ReportEffect| match it {
             ReportEffect::Emitted(event) => Some(event.clone()),
             _ => None,
@@ -126,9 +126,9 @@ impl Game {
                 .trace()
                 .iter()
                 .flat_map(|it| &it.expired)
-                .map(|it| describer.fact(it))
+                .map(|it| reporter.fact(it))
                 .collect(),
-            facts: record.delta.changes().map(|it| describer.fact(&it)).collect(),
+            facts: record.delta.changes().map(|it| reporter.fact(&it)).collect(),
             notes: record.notes().iter().map(ToString::to_string).collect(),
             steps,
             result,
@@ -137,14 +137,14 @@ impl Game {
 }
 
 /// An action with the names of its time.
-struct Describer<'g> {
+struct Reporter<'g> {
     program: &'g Program,
     contract: &'g Contract,
     before: Snapshot,
     record: &'g Record,
 }
 
-impl Describer<'_> {
+impl Reporter<'_> {
     fn step(&self, step: &Step) -> ReportStep {
         let reaction = &self.program.reactions[step.reaction];
         let preset = reaction.owner.and_then(|it| self.program.preset_of(it));

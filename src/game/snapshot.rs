@@ -16,12 +16,11 @@ use crate::derive::World;
 use crate::facts::{
     Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, owner, saved,
 };
-use crate::moves::Move;
+use crate::moves::{Contract, Move};
 use crate::rules::{ActionId, Program};
 
 use super::play::{self, Game};
 use super::record::{Extra, Record};
-use super::terms::Terms;
 
 /// The version of the format; others are not read.
 const FORM: u32 = 1;
@@ -119,7 +118,11 @@ impl Game {
     /// The game of a snapshot, in a new world of its rules. `None` if the snapshot was made under a program with other
     /// names, or is damaged.
     #[doc(hidden)]
-    pub fn from_snapshot(mut world: World, terms: Arc<Terms>, kept: &GameSnapshot) -> Option<Self> {
+    pub fn from_snapshot(
+        mut world: World,
+        contract: Arc<Contract>,
+        kept: &GameSnapshot,
+    ) -> Option<Self> {
         if kept.form != FORM || kept.program != fingerprint(world.program()) {
             return None;
         }
@@ -127,7 +130,7 @@ impl Game {
         let mut last = start.clone();
         history.iter().for_each(|it| last.follow(&it.delta));
         play::write(&mut world, &last);
-        Some(Self::from_parts(world, terms, (start, kept.start_key), history))
+        Some(Self::from_parts(world, contract, (start, kept.start_key), history))
     }
 }
 

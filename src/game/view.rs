@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use foldhash::{HashMap, HashMapExt};
 use serde::Serialize;
 
-use crate::derive::{Allowance, Tuple, World};
+use crate::derive::{Allowance, Tuple};
 use crate::facts::{Domain, EntityId, Fact, GAME, Shape, Value, owner};
-use crate::moves::notation::{open_listing, to_uci};
+use crate::moves::notation::{letter_of, open_listing, pieces_by_square, to_uci};
 use crate::moves::{About, Field, Move, argument_variants, refusal};
 use crate::rules::{Action, Program, RelId, Type};
 
@@ -234,13 +234,8 @@ impl Game {
             return Vec::new();
         }
         let program = self.program().clone();
-        let is_place = |rel: &RelId| {
-            let types: Vec<Type> = program.relation(*rel).columns.iter().map(|it| it.ty).collect();
-            types == [Type::Domain(board.domain), Type::Int, Type::Int]
-        };
-        let rel = program.relation_named("drawn_at").filter(is_place);
-        let rows = rel.map(|it| self.world_mut().tuples(it)).unwrap_or_default();
         let domain = program.schema.domain(board.domain);
+        let rows = self.rows_of("drawn_at", &[Type::Domain(board.domain), Type::Int, Type::Int]);
         let lowest = rows.iter().map(|it| it[2]).min().unwrap_or(1);
         let mut left = 0..;
         let mut point = |raw: i64| {
@@ -263,19 +258,23 @@ impl Game {
         }
         let program = self.program().clone();
         let point = Type::Domain(board.domain);
-        let joins =
-            |rel: &RelId| program.relation(*rel).columns.iter().map(|it| it.ty).eq([point, point]);
-        let rel = program.relation_named("adjacent").filter(joins);
-        let rows = rel.map(|it| self.world_mut().tuples(it)).unwrap_or_default();
+        let rows = self.rows_of("adjacent", &[point, point]);
         let name = |raw: i64| program.value_name(point, raw);
         let once = rows.iter().filter(|it| it[0] < it[1]);
         once.map(|it| (name(it[0]), name(it[1]))).collect()
     }
 
+    /// The rows of the relation of that name; none if the rules have no such relation with these columns.
+    pub(super) fn rows_of(&mut self, name: &str, columns: &[Type]) -> Vec<Tuple> {
+        let program = self.program();
+        let types = |rel: &RelId| program.relation(*rel).columns.iter().map(|it| it.ty);
+        let rel = program.relation_named(name).filter(|it| types(it).eq(columns.iter().copied()));
+        rel.map(|it| self.world_mut().tuples(it)).unwrap_or_default()
+    }
+
     /// Whether the relation `hexagonal()` says so.
     pub(crate) fn has_hexagons(&mut self) -> bool {
-        let rel = self.program().relation_named("hexagonal");
-        rel.is_some_and(|it| self.world_mut().any(it))
+        !self.rows_of("hexagonal", &[]).is_empty()
     }
 
     /// The names of the sides, in their order.
@@ -301,7 +300,7 @@ impl Game {
                 Some((side.to_string(), path.to_string()))
             };
             KindView {
-                letter: letter(world, contract.letter, raw),
+                letter: letter_of(world, &contract, raw).unwrap_or_default(),
                 name: name.to_string(),
                 images: texts("image").filter_map(of_side).collect(),
                 drawing: texts("drawing")
@@ -316,18 +315,18 @@ impl Game {
 
     fn pieces(&mut self, facts: &[Fact], kinds: &[KindView]) -> Vec<PieceView> {
         let contract = self.contract().clone();
-        let mut places = self.world_mut().tuples(contract.at.rel);
-        self.sort_by_stacks(&mut places);
-        let mut pieces = Vec::with_capacity(places.len());
-        let (mut traits, vital) = (self.traits(), self.vital());
-        for row in places {
-            let (Some(&raw), Some(&square)) = (row.first(), row.get(1)) else { continue };
-            let Ok(id) = u32::try_from(raw) else { continue };
-            let traits = traits.remove(&id).unwrap_or_default();
-            let vital = vital.contains(&raw);
-            pieces.push(PieceView { traits, vital, ..self.piece(id, square, facts, kinds) });
+        let mut places = pieces_by_square(self.world_mut(), &contract);
+        // Only stacks have an order of their own.
+        if contract.stack.is_none() {
+            places.sort_by_key(|it| it.1);
         }
-        pieces
+        let (mut traits, vital) = (self.traits(), self.vital());
+        let piece = |(square, entity): (i64, EntityId)| PieceView {
+            traits: traits.remove(&entity.0).unwrap_or_default(),
+            vital: vital.contains(&i64::from(entity.0)),
+            ..self.piece(entity, square, facts, kinds)
+        };
+        places.into_iter().map(piece).collect()
     }
 
     /// The traits of each entity, from the relations of `.meta trait`.
@@ -335,8 +334,7 @@ impl Game {
         let program = self.program().clone();
         let entities = self.contract().entity_type(&program);
         let mut traits: BTreeMap<u32, Vec<Trait>> = BTreeMap::new();
-        for meta in program.meta.iter().filter(|it| it.key == "trait") {
-            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
+        for (of, rel) in named_relations(&program, "trait") {
             let [owner, member] = &program.relation(rel).columns[..] else { continue };
             if Some(owner.ty) != entities {
                 continue;
@@ -347,7 +345,7 @@ impl Game {
                 let name = program.value_name(ty, row[1]);
                 let told = program.word(ty, row[1]).map_or_else(|| name.clone(), str::to_owned);
                 let all = traits.entry(id).or_default();
-                all.push(Trait { of: meta.value.clone(), name, told });
+                all.push(Trait { of: of.to_owned(), name, told });
             }
         }
         traits
@@ -358,9 +356,7 @@ impl Game {
         let program = self.program().clone();
         let entities = self.contract().entity_type(&program);
         // If several lines name a relation, the last counts.
-        let line = program.meta.iter().rev().find(|it| it.key == "vital");
-        let rel = line.and_then(|it| program.relation_in(it.span.source, &it.value));
-        let Some(rel) = rel else { return Vec::new() };
+        let Some((_, rel)) = named_relations(&program, "vital").last() else { return Vec::new() };
         let columns = &program.relation(rel).columns;
         let Some(at) = columns.iter().position(|it| Some(it.ty) == entities) else {
             return Vec::new();
@@ -387,24 +383,15 @@ impl Game {
         contract.fields.iter().filter(|it| !sleeps(it)).map(field).collect()
     }
 
-    /// Sorts rows of pieces and squares: by square and, on one square, in the order in which a FEN writes stacks.
-    fn sort_by_stacks(&mut self, places: &mut [Tuple]) {
-        let contract = self.contract().clone();
-        let Some(stack) = contract.stack else { return };
-        let order: BTreeMap<i64, i64> =
-            self.world_mut().tuples(stack).iter().map(|it| (it[0], it[1])).collect();
-        let kind = |it: &Tuple| {
-            let id = it.first().and_then(|it| u32::try_from(*it).ok())?;
-            self.facts().get_raw(EntityId(id), contract.kind.attr)
-        };
-        places
-            .sort_by_cached_key(|it| (it.get(1).copied(), kind(it).and_then(|it| order.get(&it))));
-    }
-
     /// A piece on a square. `facts` are all facts, in the order of their entities.
-    fn piece(&self, id: u32, square: i64, facts: &[Fact], kinds: &[KindView]) -> PieceView {
+    fn piece(
+        &self,
+        entity: EntityId,
+        square: i64,
+        facts: &[Fact],
+        kinds: &[KindView],
+    ) -> PieceView {
         let (contract, program) = (self.contract(), self.program());
-        let entity = EntityId(id);
         let raw = |attr| self.facts().get_raw(entity, attr);
         let kind = raw(contract.kind.attr).and_then(|it| kinds.get(usize::try_from(it).ok()?));
         let side = raw(contract.color.attr).and_then(|it| usize::try_from(it).ok());
@@ -415,7 +402,7 @@ impl Game {
         let others = of_piece.filter(|it| !known.contains(&it.attr));
         let name = |it: &Fact| program.schema.attribute(it.attr).name.clone();
         PieceView {
-            id,
+            id: entity.0,
             square: program.schema.domain(contract.board.domain).member_name(square),
             kind: kind.map(|it| it.kind.clone()).unwrap_or_default(),
             letter: kind.map(|it| it.letter.clone()).unwrap_or_default(),
@@ -467,8 +454,7 @@ impl Game {
         let program = self.program().clone();
         let square = Type::Domain(self.contract().board.domain);
         let mut marks = Vec::new();
-        for meta in program.meta.iter().filter(|it| it.key == "mark") {
-            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
+        for (name, rel) in named_relations(&program, "mark") {
             let columns = &program.relation(rel).columns;
             let Some(at) = columns.iter().position(|it| it.ty == square) else { continue };
             let rows = self.world_mut().listed(rel);
@@ -476,7 +462,7 @@ impl Game {
             let squares: BTreeSet<String> =
                 rows.iter().filter_map(|it| it.get(at).map(named)).collect();
             let squares = squares.into_iter().collect();
-            marks.push(MarkedSquares { name: meta.value.clone(), squares });
+            marks.push(MarkedSquares { name: name.to_owned(), squares });
         }
         marks
     }
@@ -486,8 +472,7 @@ impl Game {
         let square = Type::Domain(self.contract().board.domain);
         let entities = self.contract().entity_type(&program);
         let mut zones: BTreeMap<(String, u32), BTreeSet<String>> = BTreeMap::new();
-        for meta in program.meta.iter().filter(|it| it.key == "zone") {
-            let Some(rel) = program.relation_in(meta.span.source, &meta.value) else { continue };
+        for (name, rel) in named_relations(&program, "zone") {
             let columns = &program.relation(rel).columns;
             let column = |ty: Type| columns.iter().position(|it| it.ty == ty);
             let (Some(piece), Some(at)) = (entities.and_then(column), column(square)) else {
@@ -496,7 +481,7 @@ impl Game {
             for row in self.world_mut().listed(rel) {
                 let (Some(&raw), Some(&there)) = (row.get(piece), row.get(at)) else { continue };
                 let Ok(id) = u32::try_from(raw) else { continue };
-                let squares = zones.entry((meta.value.clone(), id)).or_default();
+                let squares = zones.entry((name.to_owned(), id)).or_default();
                 squares.insert(program.value_name(square, there));
             }
         }
@@ -586,15 +571,13 @@ fn ends(action: &ActionView) -> Ends<'_> {
     (action.from.as_deref(), action.to.as_deref())
 }
 
-/// The letter of a kind.
-fn letter(world: &mut World, rel: RelId, kind: i64) -> String {
-    let row = world.first(rel, &[Some(kind), None]);
-    let program: &Program = world.program();
-    let ty = program.relation(rel).columns.last().map(|it| it.ty);
-    match (row.as_deref().and_then(<[i64]>::last), ty) {
-        (Some(&raw), Some(ty)) => program.value_name(ty, raw),
-        _ => String::new(),
-    }
+/// The names in the lines `.meta KEY "NAME"`, each with the relation that it means.
+fn named_relations<'p>(
+    program: &'p Program,
+    key: &'static str,
+) -> impl Iterator<Item = (&'p str, RelId)> {
+    let lines = program.meta.iter().filter(move |it| it.key == key);
+    lines.filter_map(|it| Some((&*it.value, program.relation_in(it.span.source, &it.value)?)))
 }
 
 /// The names of squares in a text, in its order: a letter with the digits after it, or the longest name of a

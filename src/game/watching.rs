@@ -30,7 +30,7 @@ impl Game {
     }
 
     /// The rows of watched relations that the last change of the game added or removed, by relation, added rows first. A
-    /// change is an action, the taking back of one, or a change of presets; several actions in one text are as many changes.
+    /// change is an action, the taking back of one, or a change of presets; each action of a text is a change.
     pub fn changes(&self) -> Vec<RowChange> {
         let replaced = self.world().replaced_rows();
         let mut found: Vec<RowChange> =

@@ -2,7 +2,7 @@
 //!
 //! A move is an action of the program with its arguments. Whether it leaves royal pieces safe is
 //! either derived by the rules (the action's own relation) or found by playing it out (whether the
-//! position after a pseudo-legal one is `untenable`; see `safety`). [`LegalityMode`] lets tests compare the
+//! position after a pseudo-legal one is `untenable`; see `safety`). [`LegalityMode`] lets audits and tests compare the
 //! two. Deliberately absent: how moves are written (`notation`) and played (`game`).
 
 use foldhash::{HashSet, HashSetExt};
@@ -212,26 +212,6 @@ pub(super) fn has_move(world: &mut World, contract: &Contract) -> bool {
     })
 }
 
-/// Number of pseudo-legal moves of a position that rules decide without playing them out, and number of all
-/// pseudo-legal moves.
-pub fn decided_by_rules(world: &mut World, contract: &Contract) -> [usize; 2] {
-    let program = world.program().clone();
-    let (mut all, mut played_out) = (0, 0);
-    for action in program.actions.iter().filter(|it| it.legality != Legality::Never) {
-        let candidates = action.candidates();
-        let count = world.listed(candidates).len();
-        all += count;
-        played_out += match contract.decisions[usize::from(action.id.0)] {
-            Decision::Rules | Decision::Never => 0,
-            Decision::Except(rel) => {
-                world.listed(rel).iter().filter(|it| world.contains(candidates, it)).count()
-            }
-            Decision::Simulation => count,
-        };
-    }
-    [all - played_out, all]
-}
-
 /// The pseudo-legal moves, which need not leave royal pieces safe; also after the game's end.
 pub fn pseudo_moves(world: &mut World) -> Vec<Move> {
     let program = world.program().clone();
@@ -325,11 +305,8 @@ fn safe_variant(world: &mut World, contract: &Contract, mv: Move) -> Option<Move
     if is_safe_by_simulation(world, contract, &mv) {
         return Some(mv);
     }
-    if world.program().action(mv.action).unlisted.is_empty() {
-        return None;
-    }
-    let others = argument_variants(world, &mv).into_iter().skip(1);
-    others.into_iter().find(|it| is_safe_by_simulation(world, contract, it))
+    let mut others = argument_variants(world, &mv).into_iter().skip(1);
+    others.find(|it| is_safe_by_simulation(world, contract, it))
 }
 
 /// Whether a move is legal here, decided as `safety` says for its action.
@@ -362,7 +339,7 @@ pub fn is_played_out(world: &mut World, contract: &Contract, mv: &Move) -> bool 
 /// either. A move that cannot be taken for other reasons (no room for another entity, endless events, missing
 /// code) still counts as legal, or a lack of room could mate a side: it stays on the list, and [`refusal`]
 /// and playing it say why it cannot be taken.
-pub fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
+fn is_safe_by_simulation(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let Some(mover) = contract.mover(world.facts()) else {
         return true;
     };
@@ -402,7 +379,7 @@ fn may_fail(world: &World, contract: &Contract, action: ActionId) -> bool {
     !(fits(always) || fits(apart) && all_apart(world, contract))
 }
 
-/// Whether no two pieces stand on one square. (A board has 256 squares at most.)
+/// Whether no two pieces stand on one square. (A board has at most 256 squares.)
 fn all_apart(world: &World, contract: &Contract) -> bool {
     let (facts, mut taken) = (world.facts(), [false; 256]);
     facts.entities_with(contract.at.attr).all(|it| {

@@ -15,7 +15,7 @@ use super::notation::chess::roles::Roles;
 use super::notation::letters::Letters;
 use super::reach::{Room, rooms};
 use super::safety::{Decision, decisions, refused_late};
-use crate::facts::{BOOL, DomainId, GAME};
+use crate::facts::{AttrId, BOOL, DomainId, EntityId, GAME, Session};
 use crate::rules::{ActionId, Program, RelId, Type};
 
 /// The relations that moves and notation read.
@@ -75,6 +75,11 @@ pub struct Contract {
     pub misplaced: Vec<RelId>,
     pub claim: RelId,
     pub wins: RelId,
+    /// Facts by which players and clocks end a game, where the rules have them: `resigned(side)`, `claimed(reason)`,
+    /// `flagged(side)`. The rules decide the result.
+    pub resigned: Option<AttrInput>,
+    pub claimed: Option<AttrInput>,
+    pub flagged: Option<AttrInput>,
     /// The board, the maximum number of entities, and the domains of sides and kinds.
     pub board: Board,
     pub entities: u16,
@@ -88,6 +93,13 @@ pub struct Contract {
     /// By the number of the action, whether it may be refused in a stage after those that are played out. Computed when
     /// an action is first played out.
     refused_late: OnceLock<Vec<bool>>,
+}
+
+/// A piece on the board.
+pub(super) struct Standing {
+    pub(super) piece: EntityId,
+    pub(super) kind: i64,
+    pub(super) square: i64,
 }
 
 /// Why moves cannot be read from a program: everything that is wrong, at once.
@@ -144,13 +156,29 @@ impl Contract {
         all[usize::from(action.0)]
     }
 
+    /// The attributes of the facts by which players and clocks end a game.
+    pub fn ends(&self) -> impl Iterator<Item = AttrId> + use<> {
+        [self.resigned, self.claimed, self.flagged].into_iter().flatten().map(|it| it.attr)
+    }
+
     /// The facts that the game itself states after each action: where the position stands in its history.
     pub fn recurrence(&self) -> impl Iterator<Item = AttrInput> + use<> {
         [self.occurrences, self.since_first].into_iter().flatten()
     }
 
+    /// The pieces of a side that are on the board.
+    pub(super) fn pieces_of(&self, facts: &Session, side: Option<i64>) -> Vec<Standing> {
+        let on_board = facts.entities_with(self.at.attr);
+        let own = on_board.filter(|it| facts.get_raw(*it, self.color.attr) == side);
+        let standing = |piece| {
+            let kind = facts.get_raw(piece, self.kind.attr)?;
+            Some(Standing { piece, kind, square: facts.get_raw(piece, self.at.attr)? })
+        };
+        own.filter_map(standing).collect()
+    }
+
     /// The side to move, if the facts state one. (In rules, `mover` is the side that took the last action.)
-    pub fn mover(&self, facts: &crate::facts::Session) -> Option<i64> {
+    pub fn mover(&self, facts: &Session) -> Option<i64> {
         facts.get_raw(GAME, self.turn.attr)
     }
 }
@@ -201,6 +229,9 @@ impl Finder<'_> {
             misplaced: program.relations_named_like(refuses).collect(),
             claim: self.relation("claim", &[Reason]),
             wins: self.relation("wins", &[Side, Outcome]),
+            resigned: self.optional_game_input("resigned", Side),
+            claimed: self.optional_game_input("claimed", Reason),
+            flagged: self.optional_game_input("flagged", Side),
             board: self.board(),
             entities: self.entity_cap(),
             sides: self.domain(Side).unwrap_or(BOOL),

@@ -1,7 +1,7 @@
 //! The notation that files declare by lines `.meta fen "..."` and `.meta san "..."`: further fields, marks
 //! next to letters, walls, counters, stacks, the text of a turn; with the relations that the lines name.
 
-use crate::facts::{AttrId, BOOL, Shape};
+use crate::facts::{BOOL, Shape};
 use crate::rules::{Input, RelId, Role, Span, TemplatePart, Type};
 
 use super::finder::{
@@ -25,8 +25,8 @@ fn sign_of(text: &str) -> Option<char> {
 
 impl Finder<'_> {
     /// `.meta fen "KEY=RELATION"`: an attribute of the game, of pieces or of a domain's members, by the relation that
-    /// reads it; `?KEY=RELATION` leaves an attribute of the game or of members out while it has its default value. Files that need the
-    /// same field may each declare it.
+    /// reads it. `?KEY=RELATION` leaves an attribute of the game or of members out while it has its default value. Files
+    /// that need the same field may each declare it.
     pub(super) fn fields(&mut self) -> Vec<Field> {
         let program = self.program;
         let mut fields: Vec<Field> = Vec::new();
@@ -73,6 +73,21 @@ impl Finder<'_> {
         self.note(Fault::Taken { what, first, second });
     }
 
+    /// Notes that two lines differ in what a word or sign of the notation is declared for: in the relation, or else in
+    /// the form.
+    fn report_difference(
+        &mut self,
+        what: &str,
+        (known, known_form): (AttrInput, String),
+        (found, found_form): (AttrInput, String),
+    ) {
+        if known != found {
+            self.report_conflict(what, known.rel, found.rel);
+        } else if known_form != found_form {
+            self.report_taken(what, &known_form, &found_form);
+        }
+    }
+
     /// The meaning of a word after one more line about it: `known` by the lines before, `found` by this one. Notes a
     /// conflict if they differ; `rel` gives the relation to report.
     pub(super) fn agreed<T: Copy + PartialEq>(
@@ -90,6 +105,7 @@ impl Finder<'_> {
         known.or(found)
     }
 
+    /// The field of a line; notes a fault if a FEN cannot have it.
     fn field(&mut self, key: &str, name: &str, is_quiet: bool) -> Option<Field> {
         let program = self.program;
         let Some(rel) = program.relation_known(name) else {
@@ -97,42 +113,46 @@ impl Finder<'_> {
             return None;
         };
         let relation = program.relation(rel);
-        let field = |attr: AttrId, ty: Type, about: About| {
+        let last = relation.columns.last().map(|it| it.ty);
+        let truth = Some(Type::Domain(BOOL));
+        let (attr, ty, about) = match relation.role {
+            Role::Input(Input::Key(attr)) => (Some(attr), last, About::Pieces),
+            Role::Input(Input::Flag(attr)) => (Some(attr), truth, About::Pieces),
+            Role::Input(Input::Game(attr)) => (Some(attr), last, About::Game),
+            Role::Input(Input::GameFlag(attr)) => (Some(attr), truth, About::Game),
+            _ => (None, None, About::Game),
+        };
+        let field = attr.zip(ty).map(|(attr, ty)| {
             let about = program.schema.attribute(attr).of.map_or(about, About::Members);
             let (key, input) = (key.to_owned(), AttrInput { rel, attr });
             Field { key, input, ty, about, is_quiet, files: Vec::new() }
-        };
-        let truth = Type::Domain(BOOL);
-        let last = relation.columns.last().map(|it| it.ty);
-        let found = match relation.role {
-            Role::Input(Input::Key(attr)) => last.map(|ty| field(attr, ty, About::Pieces)),
-            Role::Input(Input::Flag(attr)) => Some(field(attr, truth, About::Pieces)),
-            Role::Input(Input::Game(attr)) => last.map(|ty| field(attr, ty, About::Game)),
-            Role::Input(Input::GameFlag(attr)) => Some(field(attr, truth, About::Game)),
-            _ => None,
-        };
-        // A value that is a piece is written as its square. Only fields of the game are read in this form.
-        let has_values = |it: &Field| match it.ty {
-            Type::Int => true,
-            Type::Text => false,
-            Type::Domain(domain) => {
-                it.about == About::Game
-                    || !matches!(program.schema.domain(domain).shape, Shape::Entities { .. })
-            }
-        };
-        let has_owners = |it: &Field| {
-            it.about != About::Pieces
-                || relation.columns.first().is_some_and(|it| self.fits(Slot::Entity, it.ty))
-        };
-        let may_be_quiet = |it: &Field| !it.is_quiet || it.about != About::Pieces;
-        let found = found.filter(has_values).filter(has_owners).filter(may_be_quiet);
-        if found.is_none() {
+        });
+        let field = field.filter(|it| self.can_be_written(it));
+        if field.is_none() {
             let expected = "an attribute of the game, of pieces or of a domain's members, whose values are \
                             numbers or members of a domain; only an attribute of the game may have pieces as \
                             values, and none of pieces a `?` before its key";
             self.report_shape(name, expected, &self.in_words(rel));
         }
-        found
+        field
+    }
+
+    /// Whether a FEN can have a field.
+    fn can_be_written(&mut self, field: &Field) -> bool {
+        let program = self.program;
+        let is_about_pieces = field.about == About::Pieces;
+        // A value that is a piece is written as its square. Only fields of the game are read in this form.
+        let has_values = match field.ty {
+            Type::Int => true,
+            Type::Text => false,
+            Type::Domain(domain) => {
+                field.about == About::Game
+                    || !matches!(program.schema.domain(domain).shape, Shape::Entities { .. })
+            }
+        };
+        let first = program.relation(field.input.rel).columns.first();
+        let has_owners = !is_about_pieces || first.is_some_and(|it| self.fits(Slot::Entity, it.ty));
+        has_values && has_owners && !(field.is_quiet && is_about_pieces)
     }
 
     /// `.meta fen "dashes N"`: the number of fields after the side to move that are always a dash. Files that need the
@@ -169,18 +189,14 @@ impl Finder<'_> {
             self.line = Some(at);
             let Some(sign) = self.sign(&format!("the mark {name}"), &sign) else { continue };
             let Some(input) = self.input(&name, Origin::Flag, &[Slot::Entity]) else { continue };
+            let placed = |it| format!("{name} {} a letter", if it { "before" } else { "after" });
             match marks.iter().find(|it| it.sign == sign) {
                 None => marks.push(Mark { sign, is_prefix, input }),
-                Some(known) if known.input != input => {
-                    self.report_conflict(&format!("the mark {sign}"), known.input.rel, input.rel)
-                }
-                Some(known) if known.is_prefix != is_prefix => {
-                    let placed =
-                        |it| format!("{name} {} a letter", if it { "before" } else { "after" });
-                    let (first, second) = (placed(known.is_prefix), placed(is_prefix));
-                    self.report_taken(&format!("the mark {sign}"), &first, &second);
-                }
-                Some(_) => {}
+                Some(known) => self.report_difference(
+                    &format!("the mark {sign}"),
+                    (known.input, placed(known.is_prefix)),
+                    (input, placed(is_prefix)),
+                ),
             }
         }
         marks
@@ -304,18 +320,13 @@ impl Finder<'_> {
             if let Some(mark) = marks.iter().find(|it| it.sign == sign) {
                 self.report_conflict(&format!("the sign {sign}"), mark.input.rel, input.rel);
             }
-            match found {
-                None => found = Some(Walls { sign, input }),
-                Some(known) if known.input != input => {
-                    self.report_conflict("the word wall", known.input.rel, input.rel);
-                }
-                Some(known) if known.sign != sign => {
-                    let (first, second) =
-                        (format!("{name} as {}", known.sign), format!("{name} as {sign}"));
-                    self.report_taken("the word wall", &first, &second);
-                }
-                Some(_) => {}
-            }
+            let known = *found.get_or_insert(Walls { sign, input });
+            let signed = |sign| format!("{name} as {sign}");
+            self.report_difference(
+                "the word wall",
+                (known.input, signed(known.sign)),
+                (input, signed(sign)),
+            );
         }
         found
     }
@@ -333,17 +344,16 @@ impl Finder<'_> {
             };
             let name = full_name(program, at, name);
             let Some(input) = self.of_members(&name, &[Slot::Side, Slot::Int]) else { continue };
-            match found {
-                None => found = Some(Counters { input, form }),
-                Some(known) if known.input != input => {
-                    self.report_conflict("the word counters", known.input.rel, input.rel);
-                }
-                Some(known) if known.form != form => {
-                    let (first, second) = (format!("{name} without +"), format!("+{name}"));
-                    self.report_taken("the word counters", &first, &second);
-                }
-                Some(_) => {}
-            }
+            let known = *found.get_or_insert(Counters { input, form });
+            let written = |form| match form {
+                CountersForm::Plain => format!("{name} without +"),
+                CountersForm::Signed => format!("+{name}"),
+            };
+            self.report_difference(
+                "the word counters",
+                (known.input, written(known.form)),
+                (input, written(form)),
+            );
         }
         found
     }

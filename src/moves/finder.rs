@@ -229,20 +229,16 @@ impl<'a> Finder<'a> {
         self.slots.iter().find(|it| it.0 == slot).map(|it| it.1)
     }
 
-    pub(super) fn piece_input(&mut self, name: &'static str, value: Slot) -> AttrInput {
+    pub(super) fn piece_input(&mut self, name: &str, value: Slot) -> AttrInput {
         self.input(name, Origin::Piece, &[Slot::Entity, value]).unwrap_or(STAND_IN)
     }
 
-    pub(super) fn game_input(&mut self, name: &'static str, value: Slot) -> AttrInput {
+    pub(super) fn game_input(&mut self, name: &str, value: Slot) -> AttrInput {
         self.input(name, Origin::Game, &[value]).unwrap_or(STAND_IN)
     }
 
     /// An attribute of the game that not all games have.
-    pub(super) fn optional_game_input(
-        &mut self,
-        name: &'static str,
-        value: Slot,
-    ) -> Option<AttrInput> {
+    pub(super) fn optional_game_input(&mut self, name: &str, value: Slot) -> Option<AttrInput> {
         self.program.relation_named(name)?;
         self.input(name, Origin::Game, &[value])
     }
@@ -260,16 +256,12 @@ impl<'a> Finder<'a> {
         }
     }
 
-    pub(super) fn relation(&mut self, name: &'static str, slots: &[Slot]) -> RelId {
+    pub(super) fn relation(&mut self, name: &str, slots: &[Slot]) -> RelId {
         self.find(name, Origin::Any, slots).unwrap_or(STAND_IN.rel)
     }
 
     /// A relation that not all games have.
-    pub(super) fn optional_relation(
-        &mut self,
-        name: &'static str,
-        slots: &[Slot],
-    ) -> Option<RelId> {
+    pub(super) fn optional_relation(&mut self, name: &str, slots: &[Slot]) -> Option<RelId> {
         self.program.relation_named(name)?;
         self.find(name, Origin::Any, slots)
     }

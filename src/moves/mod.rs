@@ -16,13 +16,12 @@ mod split;
 mod template;
 mod turn;
 mod turn_text;
-mod words;
+mod turn_words;
 pub mod notation;
 
 pub use action::{
-    LegalityMode, Move, argument_rows, argument_variants, decided_by_rules, is_legal, is_over,
-    is_played_out, is_pseudo, is_safe_by_simulation, legal_moves, legal_moves_by, pseudo_moves,
-    refusal, refused_argument, row,
+    LegalityMode, Move, argument_rows, argument_variants, is_legal, is_over, is_played_out,
+    is_pseudo, legal_moves, legal_moves_by, pseudo_moves, refusal, refused_argument, row,
 };
 pub use contract::{Contract, ContractError};
 pub use finder::{About, AttrInput, Board, Fault, Field, Mark};

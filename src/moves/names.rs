@@ -1,5 +1,7 @@
-//! Names of entities, and the sentences of rows. A piece is called by its side, kind and square, a piece on no square by
-//! its side, kind and number; where games have hands it is said to be in hand, with its number only if another one is alike.
+//! Names of entities, and the sentences of rows.
+//!
+//! A piece on the board is called by its side, kind and square. A piece on no square is called by its side, kind and
+//! number; in games with hands it is in hand, and its number is left out unless another piece in hand is the same.
 
 use crate::facts::{AttrId, DomainId, EntityId, filled};
 use crate::rules::{Program, RelId, Type};

@@ -371,7 +371,7 @@ mod tests {
 .input fed() game attr fed
 .static near(from: Square, to: Square) "next to each other"
 near(s, t) :- rank(s, r), rank(t, r), s != t.
-.decl worth(piece: Entity, points: Int) key "a promise that nobody keeps"
+.decl worth(piece: Entity, points: Int) key "a promise that is not kept"
 worth(p, 1) :- at(p, _).
 worth(p, n) :- load(p, n).
 .decl total(n: Int) "the sum of all loads"
@@ -440,7 +440,7 @@ go(p, t) :- at(p, _), at(_, t).
     }
 
     #[test]
-    fn who_stands_apart_is_alone_on_a_square_until_somebody_moves() {
+    fn entities_that_stand_apart_are_alone_on_a_square_until_one_moves() {
         let raises = "on go(_, t) in second when at(q, t) do raise hit(q).\n";
         let events = |more: &str| reach(&format!("{raises}{more}"), true).events;
         assert_eq!(events(""), 1);
@@ -448,7 +448,7 @@ go(p, t) :- at(p, _), at(_, t).
         assert_eq!(events("on go(p, t) in second do set at(p, t)."), 1);
         assert_eq!(events("on go(p, t) in first do set at(p, t)."), 6);
         assert_eq!(events("on go(p, t) in first do set load(p, 1)."), 1);
-        // An event may move somebody, too. Reactions to events are solved when somebody may have moved already.
+        // An event may move an entity, too. Reactions to events are solved when one may have moved already.
         let moved =
             "on go(p, _) in first do raise gone(p).\non gone(p) when at(_, t) do set at(p, t).";
         assert_eq!(events(moved), 7);

@@ -27,9 +27,9 @@ use std::collections::BTreeSet;
 
 use crate::facts::AttrId;
 use crate::rules::{
-    Action, Aggregate, Atom, Attributes, Compare, Dependencies, Effect, Event, Expr, Given,
-    Legality, Literal, Program, Reaction, RelId, Role, Rule, RuleId, Term, Type, Var, VarId,
-    term_vars, writes,
+    Action, Aggregate, Atom, Attributes, Column, Compare, Dependencies, Effect, Event, Expr, Given,
+    Legality, Literal, Program, Reaction, RelId, Role, Rule, RuleId, Term, Var, VarId, term_vars,
+    writes,
 };
 
 use super::safety::View;
@@ -53,9 +53,6 @@ pub fn split(program: &mut Program) {
 
 /// The rules for one action; none for a preset with a reaction that may affect every row.
 fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
-    let (Some(simulates), Some(pseudo_legal)) = (action.simulates, action.pseudo_legal) else {
-        return Vec::new();
-    };
     let own = view.reactions_to(action);
     if view.expires_unforeseen(action).is_some() || own.iter().any(|it| view.may_veto(it)) {
         return Vec::new();
@@ -66,9 +63,8 @@ fn of_action(view: &View<'_>, action: &Action) -> Vec<Rule> {
     let mut rules = Vec::new();
     for owner in owners {
         let theirs = unforeseen.iter().filter(|it| it.owner == owner);
-        let found: Option<Vec<Rule>> = theirs
-            .map(|it| rule(view, action, it, &earlier(view, &own, it), (simulates, pseudo_legal)))
-            .collect();
+        let found: Option<Vec<Rule>> =
+            theirs.map(|it| rule(view, action, it, &earlier(view, &own, it)?)).collect();
         rules.extend(found.unwrap_or_default());
     }
     rules
@@ -213,15 +209,11 @@ fn was(program: &Program, rel: RelId) -> Option<RelId> {
     }
 }
 
-/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; `None` if no condition is left that may fail.
-fn rule(
-    view: &View<'_>,
-    action: &Action,
-    reaction: &Reaction,
-    earlier: &Option<Earlier>,
-    (simulates, pseudo_legal): (RelId, RelId),
-) -> Option<Rule> {
-    let (program, earlier) = (view.program, earlier.as_ref()?);
+/// `simulates(p, t) :- pseudo_legal(p, t), CONDITION.`; `None` if no condition is left that may fail, or if the action
+/// has no such relations.
+fn rule(view: &View<'_>, action: &Action, reaction: &Reaction, earlier: &Earlier) -> Option<Rule> {
+    let program = view.program;
+    let (simulates, pseudo_legal) = action.simulates.zip(action.pseudo_legal)?;
     let any = vec![Term::Wild; action.listed()];
     let params = match reaction.event {
         Event::Any => &any,
@@ -234,16 +226,8 @@ fn rule(
         return None;
     }
     let mut names = Names { from: reaction, vars: Vec::new(), known: Vec::new() };
-    let columns = &program.relation(simulates).columns;
-    let args: Vec<Term> = params
-        .iter()
-        .zip(columns)
-        .map(|(param, column)| match param {
-            Term::Var(it) => Term::Var(names.of(*it)),
-            Term::Const(it) => Term::Const(*it),
-            Term::Wild => Term::Var(names.fresh(&column.name, column.ty)),
-        })
-        .collect();
+    let params = params.iter().zip(&program.relation(simulates).columns);
+    let args: Vec<Term> = params.map(|(param, column)| names.in_head(param, column)).collect();
     let first = Atom { rel: pseudo_legal, args: args.clone(), negated: false, span: reaction.span };
     let rest = kept.into_iter().map(|it| names.renamed(it));
     let body = std::iter::once(Literal::Atom(first)).chain(rest).collect();
@@ -329,8 +313,15 @@ impl Names<'_> {
         new
     }
 
-    fn fresh(&mut self, name: &str, ty: Type) -> VarId {
-        self.push(Var { name: format!("_{name}"), ty })
+    /// The term in the head for a parameter of the reaction: a variable of its own if the reaction does not name one.
+    fn in_head(&mut self, param: &Term, column: &Column) -> Term {
+        match param {
+            Term::Var(it) => Term::Var(self.of(*it)),
+            Term::Const(it) => Term::Const(*it),
+            Term::Wild => {
+                Term::Var(self.push(Var { name: format!("_{}", column.name), ty: column.ty }))
+            }
+        }
     }
 
     fn push(&mut self, var: Var) -> VarId {

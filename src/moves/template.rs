@@ -8,9 +8,19 @@ use std::collections::BTreeSet;
 
 use crate::derive::{Tuple, World};
 use crate::facts::{Shape, article};
-use crate::rules::{Action, ActionId, Column, Program, RelId, Template, TemplatePart, Type};
+use crate::rules::{
+    Action, ActionId, Column, Program, RelId, Template, TemplatePart, Type, Unlisted,
+};
 
 use super::action::Move;
+
+/// Maximum number of steps in which a text is matched against a template: rules may be untrusted, and a text may be split
+/// among the parts of a template in many ways.
+const STEPS: usize = 16_384;
+/// Maximum number of matches of a text against a template.
+const MATCHES: usize = 64;
+/// Maximum number of combinations of values that are tried for a match.
+const COMBINATIONS: usize = 1024;
 
 /// How much of a square is written to disambiguate an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +44,7 @@ impl SquarePart {
     }
 }
 
-/// The text of an action, with that part of the square by which it is disambiguated. For a lookup that finds nothing it
-/// has `?`; an optional part with such a lookup is left out.
+/// The text of an action, with that part of the square by which it is disambiguated.
 pub(super) fn render(
     world: &mut World,
     template: &Template,
@@ -44,23 +53,7 @@ pub(super) fn render(
 ) -> String {
     let program = world.program().clone();
     let action = program.action(mv.action);
-    let args = action.whole(&mv.args);
-    let mut text = String::new();
-    for part in &template.0 {
-        match part {
-            TemplatePart::Optional(all) if !is_written(world, action, all, &args) => {}
-            TemplatePart::Optional(all) => {
-                all.iter().for_each(|it| write(world, &program, action, it, &args, &mut text));
-            }
-            TemplatePart::Among(square, _) => {
-                let mut name = String::new();
-                write(world, &program, action, square, &args, &mut name);
-                text.push_str(square_part.of(&name));
-            }
-            part => write(world, &program, action, part, &args, &mut text),
-        }
-    }
-    text
+    Values::of(action, &action.whole(&mv.args)).render(world, template, square_part)
 }
 
 /// The text of a relation's row.
@@ -70,21 +63,98 @@ pub(super) fn render_row(
     columns: &[Column],
     row: &[i64],
 ) -> String {
-    let program = world.program().clone();
-    let mut text_of = |part: &TemplatePart| match filled(world, columns, part, row)? {
-        Filled::Text(it) => Some(it.to_owned()),
-        Filled::Value(ty, raw) => Some(program.value_name(ty, raw)),
-    };
-    let mut text = String::new();
-    for part in &template.0 {
-        text += &match part {
-            TemplatePart::Optional(all) => {
-                all.iter().map(&mut text_of).collect::<Option<String>>().unwrap_or_default()
-            }
-            part => text_of(part).unwrap_or_else(|| "?".to_owned()),
-        };
+    Values { columns, unlisted: &[], args: row }.render(world, template, SquarePart::Whole)
+}
+
+/// The values with which a template is filled in: the arguments of an action, or a row.
+#[derive(Clone, Copy)]
+struct Values<'a> {
+    columns: &'a [Column],
+    /// The unlisted arguments, which are the last of the columns.
+    unlisted: &'a [Unlisted],
+    args: &'a [i64],
+}
+
+impl<'a> Values<'a> {
+    fn of(action: &'a Action, args: &'a [i64]) -> Self {
+        Self { columns: &action.columns, unlisted: &action.unlisted, args }
     }
-    text
+
+    /// The template filled in. A look-up that finds nothing gives `?`; an optional part with such a look-up is left out.
+    fn render(self, world: &mut World, template: &Template, square_part: SquarePart) -> String {
+        let mut text = String::new();
+        for part in &template.0 {
+            match part {
+                TemplatePart::Optional(all) if !self.is_written(world, all) => {}
+                TemplatePart::Optional(all) => {
+                    all.iter().for_each(|it| self.write(world, it, &mut text));
+                }
+                TemplatePart::Among(square, _) => {
+                    let mut name = String::new();
+                    self.write(world, square, &mut name);
+                    text.push_str(square_part.of(&name));
+                }
+                part => self.write(world, part, &mut text),
+            }
+        }
+        text
+    }
+
+    /// Writes a part, `?` if it has no value.
+    fn write(self, world: &mut World, part: &TemplatePart, text: &mut String) {
+        match self.filled(world, part) {
+            Some(Filled::Text(it)) => text.push_str(it),
+            Some(Filled::Value(ty, raw)) => world.program().push_value_name(ty, raw, text),
+            None => text.push('?'),
+        }
+    }
+
+    /// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
+    /// all of them are the defaults.
+    fn is_written(self, world: &mut World, parts: &[TemplatePart]) -> bool {
+        let is_mentioned = |at: usize| parts.iter().any(|it| it.mentions(at));
+        let first = self.columns.len() - self.unlisted.len();
+        let mut unlisted = (first..).zip(self.unlisted).filter(|it| is_mentioned(it.0)).peekable();
+        let is_default = |(at, it): (usize, &Unlisted)| self.args.get(at) == Some(&it.default);
+        let is_needed = unlisted.peek().is_none() || !unlisted.all(is_default);
+        is_needed && parts.iter().all(|it| self.filled(world, it).is_some())
+    }
+
+    /// The text or the value of a part; `None` if it has neither.
+    fn filled<'p>(self, world: &mut World, part: &'p TemplatePart) -> Option<Filled<'p>> {
+        match part {
+            TemplatePart::Text(text) => Some(Filled::Text(text)),
+            TemplatePart::Optional(_) => None,
+            TemplatePart::Among(inner, _) => self.filled(world, inner),
+            TemplatePart::Column(at) => {
+                let column = self.columns.get(*at)?;
+                Some(Filled::Value(column.ty, *self.args.get(*at)?))
+            }
+            TemplatePart::Row(table, keys) => {
+                let key: Option<Vec<i64>> =
+                    keys.iter().map(|it| self.args.get(*it).copied()).collect();
+                looked_up(world, *table, &key?)
+            }
+            TemplatePart::Lookup(table, inner) => match self.filled(world, inner)? {
+                Filled::Value(_, key) => looked_up(world, *table, &[key]),
+                Filled::Text(_) => None,
+            },
+        }
+    }
+}
+
+/// What a part of a template is filled in with.
+enum Filled<'a> {
+    Text(&'a str),
+    Value(Type, i64),
+}
+
+/// The last column of the row of a table that begins with this key.
+fn looked_up<'a>(world: &mut World, table: RelId, key: &[i64]) -> Option<Filled<'a>> {
+    let pattern: Vec<Option<i64>> = key.iter().copied().map(Some).chain([None]).collect();
+    let row = world.first(table, &pattern)?;
+    let ty = world.program().relation(table).columns.last()?.ty;
+    Some(Filled::Value(ty, *row.last()?))
 }
 
 /// What disambiguates an action in its text.
@@ -109,78 +179,14 @@ pub(super) fn disambiguate(
     let program = world.program().clone();
     let action = program.action(mv.action);
     let args = action.whole(&mv.args);
-    let mut value = |part: &TemplatePart| match filled(world, &action.columns, part, &args) {
+    let values = Values::of(action, &args);
+    let mut value = |part: &TemplatePart| match values.filled(world, part) {
         Some(Filled::Value(ty, raw)) => Some((ty, raw)),
         _ => None,
     };
     let (ty, raw) = value(square)?;
     let keys = keys.iter().map(|it| Some(value(it)?.1)).collect();
     Some(Disambiguation { square: program.value_name(ty, raw), keys })
-}
-
-/// Writes a part, `?` if it has no value.
-fn write(
-    world: &mut World,
-    program: &Program,
-    action: &Action,
-    part: &TemplatePart,
-    args: &[i64],
-    text: &mut String,
-) {
-    match filled(world, &action.columns, part, args) {
-        Some(Filled::Text(it)) => text.push_str(it),
-        Some(Filled::Value(ty, raw)) => program.push_value_name(ty, raw, text),
-        None => text.push('?'),
-    }
-}
-
-/// Whether an optional part is written: everything in it has a value, and if it has unlisted arguments, not
-/// all of them are the defaults.
-fn is_written(world: &mut World, action: &Action, parts: &[TemplatePart], args: &[i64]) -> bool {
-    let is_mentioned = |at: usize| parts.iter().any(|it| it.mentions(at));
-    let unlisted = action.unlisted.iter().zip(action.listed()..).filter(|it| is_mentioned(it.1));
-    let mut differs = unlisted.map(|(it, at)| args.get(at) != Some(&it.default)).peekable();
-    let is_needed = differs.peek().is_none() || differs.any(|it| it);
-    is_needed && parts.iter().all(|it| filled(world, &action.columns, it, args).is_some())
-}
-
-enum Filled<'a> {
-    Text(&'a str),
-    Value(Type, i64),
-}
-
-/// The text or the value of a part; `None` if it has neither.
-fn filled<'a>(
-    world: &mut World,
-    columns: &[Column],
-    part: &'a TemplatePart,
-    args: &[i64],
-) -> Option<Filled<'a>> {
-    match part {
-        TemplatePart::Text(text) => Some(Filled::Text(text)),
-        TemplatePart::Optional(_) => None,
-        TemplatePart::Among(inner, _) => filled(world, columns, inner, args),
-        TemplatePart::Column(at) => {
-            let column = columns.get(*at)?;
-            Some(Filled::Value(column.ty, *args.get(*at)?))
-        }
-        TemplatePart::Row(table, keys) => {
-            let key: Option<Vec<i64>> = keys.iter().map(|it| args.get(*it).copied()).collect();
-            looked_up(world, *table, &key?)
-        }
-        TemplatePart::Lookup(table, inner) => match filled(world, columns, inner, args)? {
-            Filled::Value(_, key) => looked_up(world, *table, &[key]),
-            Filled::Text(_) => None,
-        },
-    }
-}
-
-/// The last column of the row of a table that begins with this key.
-fn looked_up<'a>(world: &mut World, table: RelId, key: &[i64]) -> Option<Filled<'a>> {
-    let pattern: Vec<Option<i64>> = key.iter().copied().map(Some).chain([None]).collect();
-    let row = world.first(table, &pattern)?;
-    let ty = world.program().relation(table).columns.last()?.ty;
-    Some(Filled::Value(ty, *row.last()?))
 }
 
 /// The furthest point at which a text failed to match templates, and what was expected there (empty before any failure).
@@ -226,7 +232,7 @@ fn variants(template: &Template) -> Vec<Vec<&TemplatePart>> {
     all
 }
 
-/// All matches of the text against the template.
+/// The matches of the text against the template.
 ///
 /// # Errors
 /// The text does not match. The error says how far it matches, and what was expected there.
@@ -238,7 +244,8 @@ pub(super) fn spellings_of<'t>(
 ) -> Result<Vec<Spelling<'t>>, Stop> {
     let program = world.program().clone();
     let (action, stop) = (program.action(action), Stop::default());
-    let mut reader = TemplateReader { action, program: &program, text, stop, found: Vec::new() };
+    let found = Vec::new();
+    let mut reader = TemplateReader { action, program: &program, text, stop, steps: 0, found };
     let mut spellings = Vec::new();
     for parts in variants(template) {
         reader.read(world, &parts, 0, 0, &mut Vec::new());
@@ -246,6 +253,7 @@ pub(super) fn spellings_of<'t>(
         let spelling = |values| Spelling { parts: parts.clone(), values };
         spellings.extend(found.into_iter().map(spelling));
     }
+    spellings.truncate(MATCHES);
     if spellings.is_empty() { Err(reader.stop) } else { Ok(spellings) }
 }
 
@@ -254,6 +262,8 @@ struct TemplateReader<'a> {
     action: &'a Action,
     text: &'a str,
     stop: Stop,
+    /// Number of steps so far.
+    steps: usize,
     /// The values of each match, as in [`Spelling`].
     found: Vec<Vec<(usize, i64)>>,
 }
@@ -268,6 +278,10 @@ impl TemplateReader<'_> {
         offset: usize,
         values: &mut Vec<(usize, i64)>,
     ) {
+        if self.steps >= STEPS || self.found.len() >= MATCHES {
+            return;
+        }
+        self.steps += 1;
         let rest = &self.text[offset..];
         let Some((part, later)) = parts.split_first() else {
             if rest.is_empty() {
@@ -277,30 +291,30 @@ impl TemplateReader<'_> {
             }
             return;
         };
-        if let TemplatePart::Text(literal) = part {
-            match rest.starts_with(literal.as_str()) {
-                true => self.read(world, later, index + 1, offset + literal.len(), values),
-                false => self.stop.add(offset, &format!("{literal:?}")),
-            }
-            return;
-        }
-        if let TemplatePart::Among(square, _) = part {
-            for (value, length) in self.parts_of_square(world, square, rest) {
-                values.extend(value.map(|it| (index, it)));
-                self.read(world, later, index + 1, offset + length, values);
-                values.truncate(values.len() - usize::from(value.is_some()));
-            }
-            return;
-        }
-        let spellings = self.prefixes(world, part, rest);
-        if spellings.is_empty() {
+        let beginnings = self.beginnings(world, part, rest);
+        if beginnings.is_empty() {
             let expected = self.expected(part);
             self.stop.add(offset, &expected);
         }
-        for (value, length) in spellings {
-            values.push((index, value));
+        for (value, length) in beginnings {
+            values.extend(value.map(|it| (index, it)));
             self.read(world, later, index + 1, offset + length, values);
-            values.pop();
+            values.truncate(values.len() - usize::from(value.is_some()));
+        }
+    }
+
+    /// What the text may begin with by a part: the value, if it gives one, and the length.
+    fn beginnings(
+        &self,
+        world: &mut World,
+        part: &TemplatePart,
+        text: &str,
+    ) -> Vec<(Option<i64>, usize)> {
+        match part {
+            TemplatePart::Text(it) if text.starts_with(it.as_str()) => vec![(None, it.len())],
+            TemplatePart::Text(_) => Vec::new(),
+            TemplatePart::Among(square, _) => self.parts_of_square(world, square, text),
+            part => self.prefixes(world, part, text).into_iter().map(with_value).collect(),
         }
     }
 
@@ -313,7 +327,7 @@ impl TemplateReader<'_> {
         text: &str,
     ) -> Vec<(Option<i64>, usize)> {
         let whole = self.prefixes(world, square, text);
-        let mut parts: Vec<_> = whole.into_iter().map(|it| (Some(it.0), it.1)).collect();
+        let mut parts: Vec<_> = whole.into_iter().map(with_value).collect();
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let letters = usize::from(text.starts_with(|it: char| it.is_ascii_lowercase()));
         parts.extend([digits, letters].into_iter().filter(|it| *it > 0).map(|it| (None, it)));
@@ -341,6 +355,7 @@ impl TemplateReader<'_> {
             }
             Some(Type::Int) => "a number".into(),
             Some(Type::Text) | None => match part {
+                TemplatePart::Text(literal) => format!("{literal:?}"),
                 TemplatePart::Lookup(table, _) | TemplatePart::Row(table, _) => {
                     with_article(&self.program.relation(*table).name)
                 }
@@ -360,6 +375,10 @@ impl TemplateReader<'_> {
         spellings.sort_by_key(|&(value, length)| (std::cmp::Reverse(length), value));
         spellings
     }
+}
+
+fn with_value((value, length): (i64, usize)) -> (Option<i64>, usize) {
+    (Some(value), length)
 }
 
 fn with_article(noun: &str) -> String {
@@ -413,32 +432,30 @@ fn texts(
         .collect()
 }
 
-/// The argument tuples of a match. Unlisted arguments that the text does not give are the defaults. A tuple for which a
-/// look-up by several columns has another value than the text gives is left out.
-pub(super) fn arguments(
-    world: &mut World,
-    action: ActionId,
-    spelling: &Spelling<'_>,
-) -> Vec<Tuple> {
+/// The moves of a match. Unlisted arguments that the text does not give are the defaults. A move for which a look-up by
+/// several columns has another value than the text gives is left out.
+pub(super) fn moves_of(world: &mut World, action: ActionId, spelling: &Spelling<'_>) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(action);
     let told = Told::by(world, action, spelling);
-    let listed = match told.columns.iter().all(Option::is_some) {
-        true => product(&told.columns[..action.listed()]),
+    let columns = &told.columns[..action.listed()];
+    let combinations = columns.iter().map(|it| it.as_ref().map_or(usize::MAX, BTreeSet::len));
+    let listed = match combinations.fold(1, usize::saturating_mul) <= COMBINATIONS {
+        true => product(columns),
         false => listed_arguments(world, action, &told.columns),
     };
-    told.rows(world, action, &listed)
+    told.moves(world, action, &listed)
 }
 
-/// The argument tuples of a match that does not name the pieces: `pieces`, which are values of the type `entities`, stand
-/// in each column of that type of which the text tells nothing. None if it tells nothing of another column.
-pub(super) fn arguments_with(
+/// The moves of a match that does not name the pieces: `pieces`, which are values of the type `entities`, stand in each
+/// column of that type of which the text tells nothing. None if it tells nothing of another column.
+pub(super) fn moves_of_pieces(
     world: &mut World,
     action: ActionId,
     spelling: &Spelling<'_>,
     pieces: &BTreeSet<i64>,
     entities: Type,
-) -> Vec<Tuple> {
+) -> Vec<Move> {
     let program = world.program().clone();
     let action = program.action(action);
     let mut told = Told::by(world, action, spelling);
@@ -451,7 +468,7 @@ pub(super) fn arguments_with(
         return Vec::new();
     }
     let listed = product(&told.columns[..action.listed()]);
-    told.rows(world, action, &listed)
+    told.moves(world, action, &listed)
 }
 
 /// What a match tells of the arguments.
@@ -485,21 +502,23 @@ impl<'s> Told<'s> {
         Self { columns, of_rows }
     }
 
-    /// Rows of listed arguments with the unlisted ones, without those that look-ups contradict.
-    fn rows(&self, world: &mut World, action: &Action, listed: &[Tuple]) -> Vec<Tuple> {
+    /// The moves with rows of listed arguments and the unlisted ones, without those that look-ups contradict.
+    fn moves(&self, world: &mut World, action: &Action, listed: &[Tuple]) -> Vec<Move> {
         let unlisted = product(&self.columns[action.listed()..]);
         let rows = listed.iter().flat_map(|row| {
             unlisted.iter().map(|it| row.iter().chain(it).copied().collect::<Tuple>())
         });
-        let mut rows: Vec<Tuple> = rows.collect();
+        let mut rows: Vec<Tuple> = rows.take(listed.len().max(COMBINATIONS)).collect();
         rows.retain(|args| {
             let mut of_rows = self.of_rows.iter();
-            of_rows.all(|(part, value)| match filled(world, &action.columns, part, args) {
+            let values = Values::of(action, args);
+            of_rows.all(|(part, value)| match values.filled(world, part) {
                 Some(Filled::Value(_, raw)) => raw == *value,
                 _ => true,
             })
         });
-        rows.iter().map(|it| Tuple::from_slice(action.shortest(it))).collect()
+        let mv = |it: &Tuple| Move { action: action.id, args: action.shortest(it).into() };
+        rows.iter().map(mv).collect()
     }
 }
 
@@ -548,14 +567,14 @@ pub(super) fn keys_of(
     }
 }
 
-/// All combinations of values of the columns that have any.
+/// The combinations of values of the columns that have any, up to [`COMBINATIONS`].
 fn product(columns: &[Option<BTreeSet<i64>>]) -> Vec<Tuple> {
     let mut rows = vec![Tuple::new()];
     for values in columns.iter().flatten() {
         let with_values = |row: &Tuple| -> Vec<Tuple> {
             values.iter().map(|value| row.iter().chain([value]).copied().collect()).collect()
         };
-        rows = rows.iter().flat_map(with_values).collect();
+        rows = rows.iter().flat_map(with_values).take(COMBINATIONS).collect();
     }
     rows
 }

@@ -14,6 +14,8 @@ use super::contract::Contract;
 
 /// Maximum number of actions of a turn that are examined; it may have more.
 pub(super) const LONGEST: usize = 32;
+/// Maximum number of actions that are tried to read the text of a turn.
+pub(super) const TRIES: usize = 20_000;
 
 /// Whether a turn may stop at this position.
 pub(crate) fn may_stop(world: &mut World, contract: &Contract) -> bool {

@@ -8,7 +8,7 @@ use super::action::{Move, is_over};
 use super::contract::Contract;
 use super::notation::{MoveError, MoveFault, listing, parse_san, parse_uci, to_uci};
 use super::turn::{LONGEST, goes_on, may_stop};
-use super::words::{read_word, texts_with_last, turn_texts};
+use super::turn_words::{read_word, texts_with_last, turn_texts};
 
 /// The separator between the actions of a turn.
 pub const BETWEEN: char = ',';
@@ -180,7 +180,7 @@ pub fn parse_either(world: &mut World, contract: &Contract, text: &str) -> Resul
                 _ => san,
             })
         }
-        // A text like `e5d6+` may be SAN, too, but it would be another move: `+` is a promotion in the one, a check in the other.
+        // A text like `e5d6+` may be SAN, too, but of another move: `+` is a promotion in UCI, and a check in SAN.
         read => read,
     }
 }

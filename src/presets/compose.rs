@@ -10,9 +10,8 @@ use std::sync::Arc;
 
 use crate::derive::{Backend, Plan, PlanError, World};
 use crate::facts::nearest;
-use crate::game::Terms;
 use crate::moves::notation::check_letters;
-use crate::moves::split;
+use crate::moves::{Contract, split};
 use crate::rules::{Diagnostics, Meta, Program, Source, compile_sharing};
 
 use super::activation::Request;
@@ -50,14 +49,14 @@ impl Catalogue {
         split(&mut program);
         let program = Arc::new(program);
         self.externals.check(&program)?;
-        let terms = Arc::new(Terms::resolve(&program)?);
+        let contract = Arc::new(Contract::resolve(&program)?);
         let plan = Plan::compile_sharing(Arc::clone(&program), &self.composers.memo)
             .map_err(|it| for_players(game, requests, it))?;
         let plan = Arc::new(plan.with_calls(self.externals.clone()));
         let mut world = World::new(Arc::clone(&plan), Backend::Bits);
-        check_letters(&mut world, &terms.moves)?;
+        check_letters(&mut world, &contract)?;
         let scopes = Arc::new(Scopes::of(&program, &mut world));
-        let composed = Composed { plan, terms, scopes };
+        let composed = Composed { plan, contract, scopes };
         let mut programs = self.composers.programs();
         // Another thread may have been faster.
         if let Some(known) = programs.find(&files, &self.externals) {

@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use crate::derive::{Memo, Plan};
-use crate::game::Terms;
+use crate::moves::Contract;
 use crate::rules::{Program, Reader, Source};
 
 use super::error::LoadError;
@@ -24,7 +24,7 @@ const IN_USE: usize = 512 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Composed {
     pub(super) plan: Arc<Plan>,
-    pub(super) terms: Arc<Terms>,
+    pub(super) contract: Arc<Contract>,
     pub(super) scopes: Arc<Scopes>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Composed {
 #[derive(Debug)]
 struct CachedProgram {
     plan: Weak<Plan>,
-    terms: Arc<Terms>,
+    contract: Arc<Contract>,
     scopes: Arc<Scopes>,
     /// The code that it calls.
     externals: Arc<Externals>,
@@ -70,9 +70,9 @@ impl Programs {
         self.requests += 1;
         entry.last_used = self.requests;
         entry.cached = Some(Arc::clone(&plan));
-        let (terms, scopes) = (Arc::clone(&entry.terms), Arc::clone(&entry.scopes));
+        let (contract, scopes) = (Arc::clone(&entry.contract), Arc::clone(&entry.scopes));
         self.evict();
-        Some(Composed { plan, terms, scopes })
+        Some(Composed { plan, contract, scopes })
     }
 
     /// Adds a program, if there is room for it.
@@ -84,7 +84,7 @@ impl Programs {
         self.requests += 1;
         let entry = CachedProgram {
             plan: Arc::downgrade(&composed.plan),
-            terms: Arc::clone(&composed.terms),
+            contract: Arc::clone(&composed.contract),
             scopes: Arc::clone(&composed.scopes),
             externals: Arc::clone(externals),
             bytes: composed.plan.heap_bytes(),

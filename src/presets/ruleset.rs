@@ -8,7 +8,7 @@ use crate::derive::{Allowance, Backend, Exhausted, Plan, Refusal, World};
 use crate::facts::{
     AttrId, Document, EntityId, FactError, NEXT_ENTITY, SaveError, Snapshot, Value,
 };
-use crate::game::{Game, GameSnapshot, Terms};
+use crate::game::{Game, GameSnapshot};
 use crate::moves::Contract;
 use crate::moves::notation::{FenError, Warning, misplaced, read_fen, read_turn, split_turn};
 use crate::rules::Program;
@@ -26,7 +26,7 @@ pub struct Ruleset {
     start: String,
     activations: Vec<Activation>,
     pub(super) facts: Vec<(AttrId, Value)>,
-    terms: Arc<Terms>,
+    contract: Arc<Contract>,
     plan: Arc<Plan>,
 }
 
@@ -66,8 +66,8 @@ impl Ruleset {
         facts: Vec<(AttrId, Value)>,
         composed: &Composed,
     ) -> Self {
-        let (terms, plan) = (Arc::clone(&composed.terms), Arc::clone(&composed.plan));
-        Self { game: game.clone(), start, activations, facts, terms, plan }
+        let (contract, plan) = (Arc::clone(&composed.contract), Arc::clone(&composed.plan));
+        Self { game: game.clone(), start, activations, facts, contract, plan }
     }
 
     /// The game, as its file describes it.
@@ -108,7 +108,7 @@ impl Ruleset {
 
     /// The names of the sides, in their order.
     pub fn sides(&self) -> Vec<String> {
-        self.program().schema.domain(self.terms.moves.sides).member_names().collect()
+        self.program().schema.domain(self.contract.sides).member_names().collect()
     }
 
     /// The names of these rules: their activations, in full.
@@ -134,16 +134,10 @@ impl Ruleset {
         self.plan.program()
     }
 
-    /// The relations and attributes that games under these rules read and write by name.
-    #[doc(hidden)]
-    pub fn terms(&self) -> &Arc<Terms> {
-        &self.terms
-    }
-
     /// The relations that the layer of moves reads by name.
     #[doc(hidden)]
     pub fn contract(&self) -> &Contract {
-        &self.terms.moves
+        &self.contract
     }
 
     /// A new game, from a position or from the game's own start.
@@ -169,7 +163,7 @@ impl Ruleset {
             active.push(activation.state(&mut world, number)?);
         }
         let (fen, is_usual) = (fen.unwrap_or(&self.start), fen.is_none());
-        let contract = &self.terms.moves;
+        let contract = &self.contract;
         let (position, turn) = split_turn(contract, fen);
         let setup = read_fen(&mut world, contract, position)?;
         for entity in active {
@@ -184,8 +178,9 @@ impl Ruleset {
                 world.fire(mv.action, &mv.args)?;
             }
         }
-        let game = Game::from_world(world, Arc::clone(&self.terms), setup.warnings);
+        let game = Game::from_facts(world, Arc::clone(&self.contract));
         let mut game = checked(game.with_turn_start(before).with_rule_names(self.names()))?;
+        setup.warnings.into_iter().for_each(|it| game.warn(it));
         let added = self.activations.iter().skip(self.game.uses.len());
         let added: Vec<&str> = added.map(|it| &*it.preset).collect();
         if is_usual
@@ -244,7 +239,7 @@ impl Ruleset {
         if known.is_some() {
             state_new_options(&mut world, &is_known)?;
         }
-        let game = Game::from_facts(world, Arc::clone(&self.terms));
+        let game = Game::from_facts(world, Arc::clone(&self.contract));
         checked(game.with_rule_names(self.names()))
     }
 
@@ -253,7 +248,7 @@ impl Ruleset {
     pub fn restore_snapshot(&self, kept: &GameSnapshot) -> Option<Game> {
         let _allowance = Allowance::open();
         let world = World::new(Arc::clone(&self.plan), Backend::Bits);
-        let game = Game::from_snapshot(world, Arc::clone(&self.terms), kept)?;
+        let game = Game::from_snapshot(world, Arc::clone(&self.contract), kept)?;
         let mut game = game.with_rule_names(self.names());
         game.check().is_ok().then_some(game)
     }

@@ -68,7 +68,7 @@ impl Catalogue {
             begin(&mut world, activation, known, number)?;
         }
         let names = Activation::texts(&wanted).into();
-        game.switch(world, Arc::clone(&composed.terms), names).map_err(SetFault::from)?;
+        game.switch(world, Arc::clone(&composed.contract), names).map_err(SetFault::from)?;
         Ok(Ruleset::new(entry, rules.start_fen().to_owned(), wanted, facts, &composed))
     }
 

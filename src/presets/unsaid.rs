@@ -52,7 +52,8 @@ impl Ruleset {
         let unsaid = self.unsaid(game);
         let contract = self.contract();
         let ignored = contract.recurrence().chain(contract.notation.conditional_facts());
-        let ignored = ignored.map(|it| it.attr).chain(self.ends()).chain(self.of_history());
+        let ignored =
+            ignored.map(|it| it.attr).chain(self.contract().ends()).chain(self.of_history());
         let ignored: Vec<AttrId> = ignored.chain([NEXT_ENTITY]).collect();
         let schema = &self.program().schema;
         // A fact with the default value, or with 0 where there is no default, counts as none, except for squares.
@@ -112,16 +113,10 @@ impl Ruleset {
             }
         }
         let mut known: Vec<AttrId> = stated.iter().map(|it| it.attr).collect();
-        known.extend(self.ends());
+        known.extend(self.contract().ends());
         known.extend(self.of_history());
         known.push(NEXT_ENTITY);
         self.program().schema.attribute_ids().filter(|it| !known.contains(it)).collect()
-    }
-
-    /// The attributes that state how players ended the game.
-    fn ends(&self) -> impl Iterator<Item = AttrId> + use<> {
-        let terms = self.terms();
-        [terms.resigned, terms.claimed, terms.flagged].into_iter().flatten()
     }
 
     /// The attributes that files declare as history (`.meta history "RELATION"`), which a game that is set up

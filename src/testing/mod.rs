@@ -227,7 +227,7 @@ impl Session {
     fn refresh(&mut self) -> &mut Self {
         let world = self.game.world_mut().clone();
         let names = Arc::clone(self.game.rule_names());
-        let game = Game::from_facts(world, Arc::clone(self.game.terms()));
+        let game = Game::from_facts(world, Arc::clone(self.game.contract()));
         self.game = game.with_rule_names(names);
         self
     }

@@ -11,7 +11,7 @@ use rulemate::internals::derive::{
     Backend, Frog, Memo, Plan, Rows, Statics, Tuple, World, WorldMark,
 };
 use rulemate::internals::facts::{EntityId, GAME, Shape};
-use rulemate::internals::moves::notation::{FenStyle, write_fen};
+use rulemate::internals::moves::notation::write_fen;
 use rulemate::internals::moves::{Contract, Move, legal_moves, pseudo_moves};
 use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::{Input, Program, RelId, Role, Source, Type, compile};
@@ -309,8 +309,7 @@ impl Walk {
         self.compared += 1;
         let Some(difference) = difference else { return };
         // The text of the position may be wrong as well, but the evaluator cannot be asked twice.
-        let style = FenStyle::declared(&self.reference.program);
-        let fen = write_fen(&mut self.world, &self.contract, style);
+        let fen = write_fen(&mut self.world, &self.contract);
         let Self { game, seed, ply, .. } = self;
         panic!("{game}, seed {seed}, ply {ply}, after {after}, at {fen}\n{difference}");
     }

@@ -54,7 +54,7 @@ fn a_count_goes_on_after_a_save() {
     let (read, doubt) = Save::read(&save.write(Form::Binary), "").expect("it can be read");
     assert_eq!(doubt, None);
     let mut restored = read.restore(&catalogue, RulesFrom::Here).expect("it loads").game;
-    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.contract()));
     for game in [&mut restored, &mut later] {
         assert_eq!(game.fen(), "8/8/4k3/1R6/8/4K3/8/8 w - 32 32 21");
         assert_eq!(ended(game), "-");

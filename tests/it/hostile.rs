@@ -2,16 +2,19 @@
 //! whichever evaluator runs it, and a world that ran out can be taken back.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use rulemate::internals::derive::{
     Allowance, Backend, Exhausted, Plan, PlanError, Refusal, Resource, Stop, World,
 };
 use rulemate::internals::facts::{GAME, Value};
+use rulemate::internals::moves::notation::parse_uci;
 use rulemate::internals::rules::{Program, RelId, Source, compile};
 
 use crate::damage::{damaged, damages};
 use crate::rules::corpus;
+use crate::setup::{Table, effort, sources};
 
 /// The last words of the `% ends:` line, and the files.
 fn hostile() -> Vec<(String, Vec<String>, Arc<Program>)> {
@@ -329,6 +332,33 @@ fn actions_are_listed_up_to_a_number() {
         assert_eq!(place, (Resource::Actions, "crowd.dl:5"), "{limit}");
         assert!(limit.to_string().contains("16384"), "{limit}");
     }
+}
+
+/// Texts of moves may be as hostile as rules.
+#[test]
+fn texts_that_may_mean_very_much_are_read_in_time() {
+    let words: Vec<String> = (1..=30).map(|it| "a".repeat(it)).collect();
+    let text = format!(
+        r#"
+.domain Word {{ {} }}
+.decl spoken() open "something is said"
+.action say(a: Word, b: Word, c: Word, d: Word, e: Word, f: Word, g: Word, h: Word) legality rules uci "say{{a}}{{b}}{{c}}{{d}}{{e}}{{f}}{{g}}{{h}}" "eight words are said"
+say(a, b, c, d, e, f, g, h) :- spoken(), a = 'a, b = 'a, c = 'a, d = 'a, e = 'a, f = 'a, g = 'a, h = 'a.
+.action crowd(a: Entity, b: Entity, c: Entity, d: Entity, e: Entity, f: Entity) legality rules uci "crowd{{letter(kind(a))}}{{letter(kind(b))}}{{letter(kind(c))}}{{letter(kind(d))}}{{letter(kind(e))}}{{letter(kind(f))}}" "six pieces crowd"
+crowd(a, b, c, d, e, f) :- at(a, s), at(b, s), at(c, s), at(d, s), at(e, s), at(f, s), a != b.
+"#,
+        words.join(", ")
+    );
+    let mut rules = sources("chess");
+    rules.push(Source { path: "texts.dl".into(), text: text.into() });
+    let mut table = Table::under(compile(rules).unwrap_or_else(|it| panic!("{it}")));
+    let begun = effort();
+    for text in [format!("say{}!", "a".repeat(60)), "crowdpppppp".into(), "e2e5".into()] {
+        let read = parse_uci(&mut table.world, &table.contract, &text);
+        assert!(read.is_err(), "{text}: {read:?}");
+    }
+    assert!(effort().saturating_sub(begun) < Duration::from_secs(20));
+    assert!(parse_uci(&mut table.world, &table.contract, "e2e4").is_ok());
 }
 
 #[test]

@@ -115,9 +115,9 @@ fn since_when_a_position_has_been_there_is_part_of_the_game() {
     let mut restored = restored.game;
     assert_eq!(played(&mut restored, CHECKS), (12, "black wins by perpetual check".into()));
 
-    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.contract()));
     assert_eq!(played(&mut later, CHECKS), (4, "black wins by perpetual check".into()));
-    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+    let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.contract()));
     assert_eq!(played(&mut later, QUIET), (4, "draw by fourfold repetition".into()));
 }
 
@@ -130,7 +130,7 @@ fn a_search_knows_since_when_its_first_position_has_been_there() {
     for (before, score) in [(QUIET, Score::Hundredths(0)), (CHECKS, Score::Wins(1))] {
         let mut game = rules.start(Some(ROOK)).expect("a position");
         played(&mut game, &before.repeat(2));
-        let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.terms()));
+        let mut later = Game::from_facts(game.world().clone(), Arc::clone(game.contract()));
         played(&mut later, "a8a9 e9e8 a9a8");
         let last = vec![later.find_move("e8e9").expect("it is legal")];
         let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1).among(last);

@@ -92,7 +92,7 @@ impl Position {
     /// The game that begins here.
     fn start(&self, rules: &Ruleset) -> Result<Game, String> {
         let game = setup::start(rules, Some(&self.fen())).map_err(|why| format!("{why:#}"))?;
-        let (program, terms) = (game.program().clone(), game.terms().clone());
+        let (program, contract) = (game.program().clone(), game.contract().clone());
         let mut world = game.world().clone();
         let squares = program.schema.domain_named("Square");
         let at = program.schema.attribute_named("position");
@@ -125,7 +125,7 @@ impl Position {
                 }
             }
         }
-        Ok(Game::from_world(world, terms, Vec::new()))
+        Ok(Game::from_facts(world, contract))
     }
 }
 

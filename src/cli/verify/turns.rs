@@ -9,7 +9,7 @@ use super::question::{Turn, uci_and_san};
 use super::{Fault, differs, lacking};
 use crate::derive::World;
 use crate::game::Game;
-use crate::moves::notation::{FenStyle, listing, san_listing, to_uci, write_fen};
+use crate::moves::notation::{listing, san_listing, to_uci, write_fen};
 use crate::moves::{Contract, Move, is_over};
 use crate::presets::Ruleset;
 
@@ -75,20 +75,15 @@ fn is_written(text: &str, pattern: &str) -> bool {
     }
 }
 
-fn fen(world: &mut World, contract: &Contract) -> String {
-    let style = FenStyle::declared(world.program());
-    write_fen(world, contract, style)
-}
-
 /// The outcome of an action, as `Ask::Outcomes` has it.
 fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> String {
     let mover = contract.mover(world.facts());
     world.taking_back(|world| match world.fire(mv.action, &mv.args) {
         Err(why) => why.to_string(),
-        Ok(()) if contract.mover(world.facts()) != mover => fen(world, contract),
+        Ok(()) if contract.mover(world.facts()) != mover => write_fen(world, contract),
         Ok(()) if !deep => String::new(),
         Ok(()) => {
-            let fen = fen(world, contract);
+            let fen = write_fen(world, contract);
             let board = fen.split(' ').next().unwrap_or_default().to_owned();
             match end_turn(world, contract) {
                 Some(end) => format!("{board} {COMMIT} {end}"),
@@ -100,7 +95,9 @@ fn outcome_of(world: &mut World, contract: &Contract, mv: &Move, deep: bool) -> 
 
 /// The FEN after the turn has ended here, if it can.
 fn end_turn(world: &mut World, contract: &Contract) -> Option<String> {
-    world.taking_back(|world| take(world, contract, COMMIT).ok().map(|()| fen(world, contract)))
+    world.taking_back(|world| {
+        take(world, contract, COMMIT).ok().map(|()| write_fen(world, contract))
+    })
 }
 
 /// The positions in which turns that begin with a step from a square can end, sorted.
@@ -128,7 +125,7 @@ fn end_all(
                 return;
             }
             if contract.mover(world.facts()) != mover {
-                found.insert(with_clock_at_zero(&fen(world, contract)));
+                found.insert(with_clock_at_zero(&write_fen(world, contract)));
             } else if seen.insert(world.facts().hash()) {
                 end_all(world, contract, only, found, seen);
             }
@@ -155,7 +152,7 @@ pub(super) fn play(game: &mut Game, turn: &Turn) -> Result<Played, String> {
         if contract.mover(world.facts()) == mover {
             let _ = take(world, &contract, COMMIT);
         }
-        let fen = fen(world, &contract);
+        let fen = write_fen(world, &contract);
         let in_check = contract.notation.in_check.is_some_and(|it| world.any(it));
         let moves = if is_over(world, &contract) { Vec::new() } else { listing(world, &contract) };
         let texts = moves.into_iter().map(|it| it.0).collect();

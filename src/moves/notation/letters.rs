@@ -99,22 +99,16 @@ impl Letters {
         self.kinds.iter().find(|it| it.kind == kind).map(|it| it.san.as_str())
     }
 
-    /// A piece with all letters in the order of the kinds, for messages: `a piece (pnbrqk)`, or `a piece (p, +p)` where
-    /// some have several characters.
+    /// A piece with all letters in the order of the kinds, for messages about a FEN: `a piece (pnbrqk)`, or
+    /// `a piece (p, +p)` where some have several characters; with the signs of the sides if there are more than two.
     pub(super) fn piece(&self) -> String {
         if self.kinds.is_empty() {
             return "a piece (no kind has a letter yet: write `letter('KIND, \"x\").`)".to_owned();
         }
-        format!("a piece ({})", self.all())
-    }
-
-    /// All letters in the order of the kinds, for messages about a FEN: `pnbrqk`, or `p, +p` where some have several
-    /// characters; with the signs of the sides if there are more than two.
-    pub(super) fn all(&self) -> String {
         let letters = self.listed(|it| &it.small);
         match self.sides.is_empty() {
-            true => letters,
-            false => format!("{letters}, after {}", self.sides.join(" or ")),
+            true => format!("a piece ({letters})"),
+            false => format!("a piece ({letters}, after {})", self.sides.join(" or ")),
         }
     }
 

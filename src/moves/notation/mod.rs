@@ -16,11 +16,11 @@ use super::action::Move;
 pub use chess::{FenStyle, Oddity, Roles};
 pub(super) use fen::rows_as_text;
 pub use fen::{
-    FenError, FenField, NamedField, Setup, Warning, cells, misplaced, read_fen, read_turn,
-    split_turn, write_fen, write_turn,
+    FenError, FenField, NamedField, Setup, Warning, cells, misplaced, pieces_by_square, read_fen,
+    read_turn, split_turn, write_fen, write_turn,
 };
 pub use pgn::{FirstMove, PgnError, PgnFault, PgnGame, PgnMove, PgnReader, PgnResult};
-pub use read_letters::{LetterFault, check_letters};
+pub use read_letters::{LetterFault, check_letters, letter_of};
 pub use san::{SanDraft, parse_san, san_listing, to_san};
 pub use uci::{listing, open_listing, parse_uci, to_uci};
 

@@ -86,8 +86,9 @@ pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), Lette
     let mut in_moves: Vec<(String, String)> = Vec::new();
     for kind in 0..program.schema.domain(contract.kinds).size() as i64 {
         let name = name_of(&program, contract.kinds, kind);
-        let text = text_of(world, contract.letter, kind);
-        let Some(text) = text else { return Err(LetterFault::Missing { kind: name }) };
+        let Some(text) = letter_of(world, contract, kind) else {
+            return Err(LetterFault::Missing { kind: name });
+        };
         well_formed(contract, &name, &text)?;
         let clashes = |it: &&(String, String)| it.0.starts_with(&text) || text.starts_with(&it.0);
         if let Some((letter, other)) = known.iter().find(clashes).cloned() {
@@ -114,6 +115,11 @@ pub fn check_letters(world: &mut World, contract: &Contract) -> Result<(), Lette
         known.push((text, name));
     }
     Ok(())
+}
+
+/// The letter of a kind in a FEN, in lower case.
+pub fn letter_of(world: &mut World, contract: &Contract, kind: i64) -> Option<String> {
+    text_of(world, contract.letter, kind)
 }
 
 /// The text that a relation has for a kind.

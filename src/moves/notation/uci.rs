@@ -12,7 +12,7 @@ use super::super::action::{
 use super::super::contract::Contract;
 use super::super::names::entity_of;
 use super::super::template::{
-    Spelling, SquarePart, Stop, arguments, arguments_with, render, spellings_of,
+    Spelling, SquarePart, Stop, moves_of, moves_of_pieces, render, spellings_of,
 };
 use super::chess::{is_written_so, moves_two, written_otherwise};
 use super::{MoveError, MoveFault};
@@ -48,6 +48,7 @@ fn with_texts(world: &mut World, moves: Vec<Move>) -> Vec<(String, Move)> {
 /// # Errors
 /// The text is malformed, or means no legal move, or several.
 pub fn parse_uci(world: &mut World, contract: &Contract, text: &str) -> Result<Move, MoveError> {
+    let text = text.trim();
     if is_over(world, contract) {
         return Err(MoveError::new(text, MoveFault::Over));
     }
@@ -147,8 +148,7 @@ fn candidates(world: &mut World, contract: &Contract, text: &str) -> Result<Vec<
             match spellings_of(world, template, action.id, text) {
                 Ok(spellings) => {
                     for spelling in spellings {
-                        let rows = arguments(world, action.id, &spelling);
-                        moves.extend(rows.into_iter().map(|args| Move { action: action.id, args }));
+                        moves.extend(moves_of(world, action.id, &spelling));
                         matches.push((action.id, spelling));
                     }
                 }
@@ -189,8 +189,7 @@ fn of_unnamed_pieces(
     let own: BTreeSet<i64> = own.map(|it| i64::from(it.0)).collect();
     let mut moves = Vec::new();
     for &(action, ref spelling) in matches {
-        let rows = arguments_with(world, action, spelling, &own, entities);
-        moves.extend(rows.into_iter().map(|args| Move { action, args }));
+        moves.extend(moves_of_pieces(world, action, spelling, &own, entities));
     }
     moves
 }

@@ -8,9 +8,9 @@ use serde_json::{Map, Value, json};
 use super::{Ended, RuleFile, Save, SavedMove, SavedSwitch, VERSION};
 use crate::derive::Exhausted;
 use crate::derive::explain::{Finding, Limits};
-use crate::facts::{AttrId, GAME, SavedFact, saved};
+use crate::facts::{GAME, SavedFact, saved};
 use crate::game::{Game, PlayError, Record, SwitchError, decide};
-use crate::moves::Move;
+use crate::moves::{AttrInput, Move};
 use crate::presets::Ruleset;
 use crate::presets::programs::rule_files;
 use crate::rules::{Program, Source, Type};
@@ -84,8 +84,8 @@ fn start_as_fen(game: &mut Game, rules: &Ruleset, start: &[SavedFact]) -> Option
 fn switch(game: &Game, replay: &mut Game, ply: usize) -> Result<Vec<SavedSwitch>, MakeError> {
     let mut saved = Vec::new();
     for switch in game.switches_before(ply) {
-        let (world, terms) = game.after_switch(switch);
-        replay.switch(world, terms, Arc::clone(&switch.names))?;
+        let (world, contract) = game.after_switch(switch);
+        replay.switch(world, contract, Arc::clone(&switch.names))?;
         let (after, presets) = (ply as u32, switch.names.to_vec());
         saved.push(SavedSwitch { after, presets, facts: hash(switch.facts.hash()) });
     }
@@ -172,14 +172,14 @@ fn in_order(value: &Value) -> Value {
 /// The ending that was stated after the last move and the switches that followed it.
 fn ended(game: &Game) -> Option<Ended> {
     let last = game.position_before(game.history().len());
-    let stated = |attr: Option<AttrId>| {
-        let attr = attr?;
+    let stated = |input: Option<AttrInput>| {
+        let attr = input?.attr;
         let value = game.facts().get(GAME, attr)?;
         let is_new = last.get_raw(GAME, attr) != game.facts().get_raw(GAME, attr);
         is_new.then(|| value.words(game.facts().schema(), attr))
     };
-    let resigned = stated(game.terms().resigned).map(Ended::Resigned);
-    let claimed = || stated(game.terms().claimed).map(Ended::Claimed);
-    let flagged = || stated(game.terms().flagged).map(Ended::Flagged);
+    let resigned = stated(game.contract().resigned).map(Ended::Resigned);
+    let claimed = || stated(game.contract().claimed).map(Ended::Claimed);
+    let flagged = || stated(game.contract().flagged).map(Ended::Flagged);
     resigned.or_else(claimed).or_else(flagged)
 }

@@ -10,7 +10,10 @@ use rulemate::internals::rules::{Source, compile};
 use crate::setup::{Table, sources};
 
 fn written(table: &mut Table, style: FenStyle) -> String {
-    write_fen(&mut table.world, &table.contract, style)
+    if let Some(castling) = &mut table.contract.notation.castling {
+        castling.style = style;
+    }
+    write_fen(&mut table.world, &table.contract)
 }
 
 #[test]
@@ -177,7 +180,7 @@ fn counters_are_read_and_go_on_whatever_their_size() {
 #[test]
 fn castling_fields_are_read_in_three_dialects_and_written_in_two() {
     let mut table = Table::of("chess960");
-    assert_eq!(FenStyle::declared(table.world.program()), FenStyle::Shredder);
+    assert_eq!(table.contract.notation.castling.map(|it| it.style), Some(FenStyle::Shredder));
     for (read, x_fen, shredder) in [
         ("r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1", "KQkq", "HAha"),
         ("r3k2r/8/8/8/8/8/8/R3K2R w HAha - 0 1", "KQkq", "HAha"),

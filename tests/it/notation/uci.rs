@@ -74,6 +74,18 @@ fn malformed_text_is_told_where() {
 }
 
 #[test]
+fn blanks_around_a_move_are_no_part_of_it() {
+    let chess = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let error = parsed("chess", chess, "  e2e9 ").expect_err("off the board");
+    let MoveFault::Malformed { offset, .. } = error.reason else { panic!("{error}") };
+    assert_eq!((offset, error.text.as_str()), (2, "e2e9"));
+    // Without its last sign, this is another move.
+    let mut table = Table::at("shogi", "4k4/9/9/4P4/9/9/9/9/4K4[-] w 1");
+    let mv = parse_either(&mut table.world, &table.contract, " e6e7+ ").expect("a legal move");
+    assert_eq!(to_uci(&mut table.world, &mv), "e6e7+");
+}
+
+#[test]
 fn what_a_text_lacks_is_told_with_its_article() {
     let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
     let mut table = Table::with("ability-chess", "loadout-draft", start);

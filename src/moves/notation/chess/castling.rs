@@ -36,7 +36,7 @@ pub enum FenStyle {
 
 impl FenStyle {
     /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
-    pub fn declared(program: &Program) -> Self {
+    pub(super) fn declared(program: &Program) -> Self {
         let shredder = fen_lines(program).any(|it| it == "shredder");
         if shredder { Self::Shredder } else { Self::XFen }
     }
@@ -99,34 +99,13 @@ impl Castling {
     ) -> Result<(), Oddity> {
         let home = home_rank(world, self, pieces, right.side);
         if let (Some(unmoved), RookOf::File(file)) = (self.unmoved, right.rook) {
-            let is_there = |it: &&(EntityId, Placed)| {
-                it.1.square.is_some_and(|it| contract.board.file(it) == file)
-            };
-            let piece = home.iter().find(is_there);
+            let file_of = |it: &Placed| it.square.map(|it| contract.board.file(it));
+            let piece = home.iter().find(|it| file_of(&it.1) == Some(file));
             let piece = piece.ok_or(Oddity::NothingUnmoved { file: right.letter })?.0;
             world.set_raw(piece, unmoved.attr, Some(1));
             return Ok(());
         }
-        let castlers: Vec<_> =
-            home.iter().filter(|it| world.contains(self.castler, &[it.1.kind])).copied().collect();
-        if castlers.is_empty() {
-            return Err(Oddity::NoCastler { right: right.letter });
-        }
-        let mut pairs = Vec::new();
-        for &rook in &home {
-            if world.contains(self.castling_rook, &[rook.1.kind]) {
-                pairs.extend(Pair::of_rook(world, contract, self, &castlers, rook));
-            }
-        }
-        let chosen = match right.rook {
-            RookOf::File(file) => pairs.iter().find(|it| it.file == file),
-            RookOf::Wing(wing) => {
-                pairs.iter().find(|it| it.wing == wing && it.is_outermost(&pairs))
-            }
-        };
-        let Some(chosen) = chosen else {
-            return Err(Oddity::NoRook { right: right.letter });
-        };
+        let chosen = self.pair(world, contract, &home, right)?;
         let partner = self.right.attr;
         if world.facts().contains(chosen.rook, partner) {
             return Err(Oddity::SameRook { right: right.letter });
@@ -139,7 +118,34 @@ impl Castling {
         Ok(())
     }
 
-    pub(super) fn write(&self, world: &mut World, contract: &Contract, style: FenStyle) -> String {
+    /// The rook of a right, with the piece that castles with it.
+    fn pair(
+        &self,
+        world: &mut World,
+        contract: &Contract,
+        home: &[(EntityId, Placed)],
+        right: &Right,
+    ) -> Result<Pair, Oddity> {
+        let castlers: Vec<_> =
+            home.iter().filter(|it| world.contains(self.castler, &[it.1.kind])).copied().collect();
+        if castlers.is_empty() {
+            return Err(Oddity::NoCastler { right: right.letter });
+        }
+        let mut pairs = Vec::new();
+        for &rook in home {
+            if world.contains(self.castling_rook, &[rook.1.kind]) {
+                pairs.extend(Pair::of_rook(world, contract, self, &castlers, rook));
+            }
+        }
+        let is_meant = |it: &Pair| match right.rook {
+            RookOf::File(file) => it.file == file,
+            RookOf::Wing(wing) => it.wing == wing && it.is_outermost(&pairs),
+        };
+        let at = pairs.iter().position(is_meant);
+        at.map(|it| pairs.swap_remove(it)).ok_or(Oddity::NoRook { right: right.letter })
+    }
+
+    pub(super) fn write(&self, world: &mut World, contract: &Contract) -> String {
         let rooks: Vec<EntityId> = world.facts().entities_with(self.right.attr).collect();
         let mut written: Vec<WrittenRight> =
             rooks.into_iter().filter_map(|it| written_right(world, contract, self, it)).collect();
@@ -151,7 +157,7 @@ impl Castling {
         let mut text = String::new();
         for side in 0..contract.side_count(program) {
             let rights = written.iter().filter(|it| it.side == side);
-            text.extend(rights.map(|it| letter(it, wings, style)));
+            text.extend(rights.map(|it| letter(it, wings, self.style)));
             let files = unmoved.iter().filter(|it| it.0 == side);
             text.extend(files.map(|it| file_letter(it.0, it.1)));
         }
@@ -292,21 +298,12 @@ fn written_right(
     let wing = wing_of(world, roles, from, corner)?;
     let board = contract.board;
     let distance = |square: i64| (board.file(square) - board.file(from)).abs();
-    let facts = world.facts();
-    // The side's pieces that are further from the castling piece; few positions have any.
-    let others = facts.entities_with(contract.at.attr).filter_map(|it| {
-        let square = facts.get_raw(it, contract.at.attr)?;
-        let is_further = distance(square) > distance(corner);
-        let is_own = || facts.get_raw(it, contract.color.attr) == Some(side);
-        let kind = (is_further && is_own()).then(|| facts.get_raw(it, contract.kind.attr))??;
-        Some((kind, square))
+    let further = contract.pieces_of(world.facts(), Some(side)).into_iter().filter(|it| {
+        distance(it.square) > distance(corner)
+            && world.contains(roles.castling_rook, &[it.kind])
+            && wing_of(world, roles, from, it.square) == Some(wing)
     });
-    let others: Vec<(i64, i64)> = others.collect();
-    let is_rook = |&(kind, square): &(i64, i64)| {
-        world.contains(roles.castling_rook, &[kind])
-            && wing_of(world, roles, from, square) == Some(wing)
-    };
-    let inner = others.iter().copied().filter(is_rook).count();
+    let inner = further.count();
     Some(WrittenRight { side, wing, inner, file: board.file(corner) })
 }
 

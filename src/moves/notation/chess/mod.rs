@@ -155,15 +155,10 @@ impl Roles {
     }
 
     /// Writes the FEN fields of these roles.
-    pub(super) fn write(
-        &self,
-        world: &mut World,
-        contract: &Contract,
-        style: FenStyle,
-    ) -> Vec<String> {
+    pub(super) fn write(&self, world: &mut World, contract: &Contract) -> Vec<String> {
         let mut fields = Vec::new();
         if let Some(roles) = &self.castling {
-            fields.push(roles.write(world, contract, style));
+            fields.push(roles.write(world, contract));
         }
         if let Some(roles) = &self.passing {
             let limit = self.count.and_then(|it| raw(world, it.limit));

@@ -7,7 +7,7 @@ use crate::derive::{Tuple, World};
 use crate::rules::{ActionId, TemplatePart, Type};
 
 use super::super::super::action::{Move, column_of, legal_moves};
-use super::super::super::contract::Contract;
+use super::super::super::contract::{Contract, Standing};
 use super::super::super::names::entity_of;
 use super::super::super::template::{Spelling, keys_of};
 use super::super::uci::to_uci;
@@ -93,9 +93,10 @@ pub(in super::super) fn more_candidates(
     };
     let mut moves = Vec::new();
     for rook in rooks(world, contract, &roles, &wings) {
-        let written = world.first(roles.castling_text, &[Some(rook.id), None]);
+        let id = i64::from(rook.piece.0);
+        let written = world.first(roles.castling_text, &[Some(id), None]);
         let mut args = Tuple::from_slice(&[0, 0]);
-        args[rook_at] = rook.id;
+        args[rook_at] = id;
         args[to_at] = written.map_or(rook.square, |row| row[1]);
         moves.push(Move { action, args });
     }
@@ -122,31 +123,15 @@ fn wings(world: &mut World, roles: &Castling, spelling: &Spelling<'_>) -> BTreeS
     wings
 }
 
-/// A piece of the side to move.
-struct OwnPiece {
-    id: i64,
-    kind: i64,
-    square: i64,
-}
-
 /// The mover's rooks that stand on one of the wings of a piece that castles.
 fn rooks(
     world: &mut World,
     contract: &Contract,
     roles: &Castling,
     wings: &BTreeSet<i64>,
-) -> Vec<OwnPiece> {
-    let facts = world.facts();
-    let mover = contract.mover(facts);
-    let mut own: Vec<OwnPiece> = facts
-        .entities_with(contract.at.attr)
-        .filter(|&it| facts.get_raw(it, contract.color.attr) == mover)
-        .filter_map(|it| {
-            let kind = facts.get_raw(it, contract.kind.attr)?;
-            let square = facts.get_raw(it, contract.at.attr)?;
-            Some(OwnPiece { id: i64::from(it.0), kind, square })
-        })
-        .collect();
+) -> Vec<Standing> {
+    let mover = contract.mover(world.facts());
+    let mut own = contract.pieces_of(world.facts(), mover);
     let castlers = own.iter().filter(|it| world.contains(roles.castler, &[it.kind]));
     let origins: Vec<i64> = castlers.map(|it| it.square).collect();
     let is_on_wing = |world: &mut World, square: i64| {

@@ -5,6 +5,7 @@ use crate::rules::RelId;
 
 use super::super::super::finder::{AttrInput, Finder, Origin, Slot};
 use super::super::super::meta_lines::{fen_lines_of, full_name};
+use super::castling::FenStyle;
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,6 +46,7 @@ pub struct Castling {
     /// `last_rank(side, square)`: the last rank of a side, taken to be the home rank of the other side.
     pub last_rank: RelId,
     pub wings: DomainId,
+    pub style: FenStyle,
     /// The flag of pieces that have not moved, in games whose FEN has their files among the castling rights.
     pub unmoved: Option<AttrInput>,
 }
@@ -124,6 +126,7 @@ impl Castling {
             last_rank: finder.relation("last_rank", &[Side, Square]),
             unmoved: named_by(finder, "unmoved", Origin::Flag, Entity),
             wings: finder.domain(wings)?,
+            style: FenStyle::declared(finder.program),
         })
     }
 }

@@ -43,11 +43,11 @@ use crate::facts::{AttrId, EntityId};
 
 use self::parts::FenRules;
 use super::super::contract::Contract;
-use super::chess::FenStyle;
 use super::read_letters::letters_of;
 
 pub use parts::{FenError, FenField, NamedField};
 pub use place::{Warning, misplaced};
+pub use stack::pieces_by_square;
 pub(in super::super) use turn::rows_as_text;
 pub use turn::{read_turn, split_turn, write_turn};
 pub use write::{cells, write_fen};
@@ -99,12 +99,11 @@ pub fn read_fen(world: &mut World, contract: &Contract, text: &str) -> Result<Se
 /// may be missing: positions may have been written before a preset that adds them.
 fn verify_form(world: &mut World, contract: &Contract, text: &str) -> Result<(), FenError> {
     let text = text.trim_end_matches(['\r', '\n']);
-    let style = FenStyle::declared(world.program());
     let is_stated = |word: &&str| match word.split_once('=') {
         Some((key, _)) => text.contains(&format!(" {key}=")),
         None => true,
     };
-    let written = write_fen(world, contract, style);
+    let written = write_fen(world, contract);
     let written = written.split(' ').filter(is_stated).collect::<Vec<_>>().join(" ");
     if written == text {
         return Ok(());

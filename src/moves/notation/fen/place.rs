@@ -36,12 +36,13 @@ pub(super) fn place(
 ) -> Result<Setup, FenError> {
     clear(world, contract);
     let pieces = pieces(world, contract, position)?;
-    let mut warnings = Vec::new();
-    attributes(world, contract, position, &pieces, &mut warnings);
+    attributes(world, contract, position);
+    further(world, contract, position, &pieces);
     counters::place(world, contract, position.counters.as_ref());
     walls(world, contract, &position.walls);
     let odd = contract.notation.place(world, contract, &pieces, &position.family, position.turn);
-    warnings.extend(odd.into_iter().map(Warning::Family));
+    let zero = (position.fullmove == 0).then_some(Warning::MoveNumberZero);
+    let warnings = zero.into_iter().chain(odd.into_iter().map(Warning::Family)).collect();
     match misplaced(world, contract) {
         Some(found) => {
             let expected = "a position of this game".into();
@@ -116,14 +117,7 @@ fn pieces(
                 expected: format!("at most {}", pieces.len()),
             });
         };
-        world.set_raw(id, contract.kind.attr, Some(piece.kind));
-        world.set_raw(id, contract.color.attr, Some(piece.side));
-        world.set_raw(id, contract.at.attr, piece.square);
-        for (number, mark) in contract.marks.iter().enumerate() {
-            if piece.marks & 1 << number != 0 {
-                world.set_raw(id, mark.input.attr, Some(1));
-            }
-        }
+        place_piece(world, contract, id, piece);
         for (field, read) in contract.fields.iter().zip(&position.further) {
             if field.about == About::Pieces
                 && let (Some(read), Some(square)) = (read, piece.square)
@@ -141,29 +135,29 @@ fn pieces(
     Ok(pieces)
 }
 
+fn place_piece(world: &mut World, contract: &Contract, id: EntityId, piece: Placed) {
+    world.set_raw(id, contract.kind.attr, Some(piece.kind));
+    world.set_raw(id, contract.color.attr, Some(piece.side));
+    world.set_raw(id, contract.at.attr, piece.square);
+    for (number, mark) in contract.marks.iter().enumerate() {
+        if piece.marks & 1 << number != 0 {
+            world.set_raw(id, mark.input.attr, Some(1));
+        }
+    }
+}
+
 /// Takes squares out of the board, and puts all others back.
 fn walls(world: &mut World, contract: &Contract, walled: &[i64]) {
     let Some(walls) = contract.walls else { return };
     let start = world.program().schema.attribute(walls.input.attr).default;
-    for square in 0..i64::from(contract.board.files) * i64::from(contract.board.ranks) {
-        let Ok(member) = u32::try_from(square) else { continue };
-        let value = if walled.contains(&square) { Some(1) } else { start.map(|_| 0) };
-        world.set_raw(EntityId(member), walls.input.attr, value);
+    for square in 0..u32::from(contract.board.files) * u32::from(contract.board.ranks) {
+        let value = if walled.contains(&i64::from(square)) { Some(1) } else { start.map(|_| 0) };
+        world.set_raw(EntityId(square), walls.input.attr, value);
     }
 }
 
-/// Sets the side to move, the number of the move, how often the position has occurred, and the further fields, except
-/// those of pieces, which `pieces` has set.
-fn attributes(
-    world: &mut World,
-    contract: &Contract,
-    position: &Position,
-    pieces: &[(EntityId, Placed)],
-    warnings: &mut Vec<Warning>,
-) {
-    if position.fullmove == 0 {
-        warnings.push(Warning::MoveNumberZero);
-    }
+/// Sets the side to move, the number of the move, and how often the position has occurred.
+fn attributes(world: &mut World, contract: &Contract, position: &Position) {
     world.set_raw(GAME, contract.turn.attr, Some(position.turn));
     if let Some(fullmove) = contract.fullmove {
         world.set_raw(GAME, fullmove.attr, Some(position.fullmove.max(1)));
@@ -172,8 +166,18 @@ fn attributes(
         let start = world.program().schema.attribute(input.attr).default;
         world.set_raw(GAME, input.attr, start);
     }
+}
+
+/// Sets the further fields, except those of pieces, which `pieces` has set.
+fn further(
+    world: &mut World,
+    contract: &Contract,
+    position: &Position,
+    pieces: &[(EntityId, Placed)],
+) {
     for (field, read) in contract.fields.iter().zip(&position.further) {
-        let start = world.program().schema.attribute(field.input.attr).default;
+        let attr = field.input.attr;
+        let start = world.program().schema.attribute(attr).default;
         let mut value = read.as_ref().map_or(start, |it| it.value);
         if Some(field.ty) == contract.entity_type(world.program()) {
             // The value that was read is the square of a piece.
@@ -182,16 +186,14 @@ fn attributes(
         }
         match field.about {
             About::Game => {
-                world.set_raw(GAME, field.input.attr, value);
+                world.set_raw(GAME, attr, value);
             }
             About::Pieces => {}
             About::Members(domain) => {
-                let count = world.program().schema.domain(domain).size() as i64;
-                for member in 0..count {
-                    let named =
-                        read.as_ref().and_then(|it| it.named.iter().find(|it| it.0 == member));
-                    let value = named.map_or(value, |it| it.1);
-                    world.set_raw(EntityId(member as u32), field.input.attr, value);
+                let named = read.as_ref().map(|it| it.named.as_slice()).unwrap_or_default();
+                for member in 0..world.program().schema.domain(domain).size() as u32 {
+                    let own = named.iter().find(|it| it.0 == i64::from(member));
+                    world.set_raw(EntityId(member), attr, own.map_or(value, |it| it.1));
                 }
             }
         }

@@ -279,16 +279,8 @@ fn read_rank(
     let mut rest = row;
     while let Some(sign) = rest.chars().next() {
         let at = end - rest.len();
-        let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
-        if digits > 0 {
-            let run = &rest[..digits];
-            let empty = run.parse().ok().filter(|it| *it > 0 && !run.starts_with('0'));
-            let fits = empty.filter(|it: &i64| *it <= files - file);
-            file += fits.ok_or_else(|| {
-                let room = format!("a run of at most {} empty squares", files - file);
-                part.error(at, run, room)
-            })?;
-            rest = &rest[digits..];
+        if sign.is_ascii_digit() {
+            file += read_run(part, &mut rest, at, files - file)?;
             continue;
         }
         if contract.walls.is_some_and(|it| sign == it.sign && file < files) {
@@ -316,6 +308,15 @@ fn read_rank(
         return Err(part.error(end, found, format!("{files}")));
     }
     Ok(())
+}
+
+/// Reads the number of a run of empty squares, for which a rank has that much room left.
+fn read_run(part: Part<'_>, rest: &mut &str, at: usize, room: i64) -> Result<i64, FenError> {
+    let digits = rest.len() - rest.trim_start_matches(|it: char| it.is_ascii_digit()).len();
+    let (run, after) = rest.split_at(digits);
+    *rest = after;
+    let empty = run.parse().ok().filter(|it| (1..=room).contains(it) && !run.starts_with('0'));
+    empty.ok_or_else(|| part.error(at, run, format!("a run of at most {room} empty squares")))
 }
 
 /// Reads the pieces on one square: a stack or a single piece, which begins with `sign`. The rank ends at the offset `end`.

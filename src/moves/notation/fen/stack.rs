@@ -26,7 +26,7 @@ pub(super) fn read(rules: FenRules<'_>, rest: &mut &str) -> Option<Vec<Placed>> 
 
 /// The pieces on the board, each with its square, in the order of the squares. Those of one square are in the order
 /// in which they are written: by the numbers that the rules give to their kinds, then by side, then by entity.
-pub(super) fn pieces_by_square(world: &mut World, contract: &Contract) -> Vec<(i64, EntityId)> {
+pub fn pieces_by_square(world: &mut World, contract: &Contract) -> Vec<(i64, EntityId)> {
     let rows = contract.stack.map(|it| world.tuples(it)).unwrap_or_default();
     let numbers: BTreeMap<i64, i64> = rows.iter().map(|row| (row[0], row[1])).collect();
     let facts = world.facts();

@@ -14,12 +14,9 @@ use super::super::super::action::{Move, is_over, legal_moves};
 use super::super::super::contract::Contract;
 use super::super::super::finder::TurnPart;
 use super::super::super::template::render_row;
-use super::super::super::turn::LONGEST;
-use super::super::super::words::is_within;
+use super::super::super::turn::{LONGEST, TRIES};
+use super::super::super::turn_words::is_within;
 use super::{FenError, FenField};
-
-/// Maximum number of actions tried to read a turn.
-const TRIES: usize = 20_000;
 
 /// The text of a turn under way.
 struct TurnText {
@@ -136,20 +133,21 @@ impl Search<'_> {
                 return false;
             }
             self.tries += 1;
-            let mark = world.mark();
-            let fired = world.fire(mv.action, &mv.args).is_ok();
-            let keeps_turn = fired && self.contract.mover(world.facts()) == self.mover;
-            let text_of_turn = if keeps_turn { turn_text(world, self.contract) } else { None };
-            self.path.push(mv);
-            let found = text_of_turn
-                .is_some_and(|it| it.text == self.text || self.may_become(&it) && self.find(world));
-            world.rollback(mark);
-            if found {
+            self.path.push(mv.clone());
+            if world.taking_back(|world| self.leads_there(world, &mv)) {
                 return true;
             }
             self.path.pop();
         }
         false
+    }
+
+    /// Whether an action, perhaps with further ones after it, leads to the text.
+    fn leads_there(&mut self, world: &mut World, mv: &Move) -> bool {
+        world.fire(mv.action, &mv.args).is_ok()
+            && self.contract.mover(world.facts()) == self.mover
+            && turn_text(world, self.contract)
+                .is_some_and(|it| it.text == self.text || self.may_become(&it) && self.find(world))
     }
 
     /// Whether further actions may turn this text into the wanted one. The wanted text must then have the same beginning,

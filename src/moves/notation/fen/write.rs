@@ -1,5 +1,6 @@
 //! Writes a position as FEN.
 
+use std::cmp::Reverse;
 use std::sync::Arc;
 
 use crate::derive::World;
@@ -9,7 +10,6 @@ use crate::rules::Program;
 use super::super::super::contract::Contract;
 use super::super::super::finder::{About, AttrInput, CountersForm, Field, Walls};
 use super::super::super::names::entity_of;
-use super::super::chess::FenStyle;
 use super::super::letters::{Letters, side_signs};
 use super::super::read_letters::letters_of;
 use super::counters;
@@ -18,11 +18,11 @@ use super::stack;
 
 /// The position as FEN, with the fields that the rules declare. The en passant square is written only if a
 /// capture there is legal.
-pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> String {
+pub fn write_fen(world: &mut World, contract: &Contract) -> String {
     let program = world.program().clone();
     let mut fields = vec![placement(world, contract), turn(&program, contract, world.facts())];
     fields.extend(vec!["-".to_owned(); contract.dashes]);
-    fields.extend(contract.notation.write(world, contract, style));
+    fields.extend(contract.notation.write(world, contract));
     fields.extend(counters::write(world, contract, CountersForm::Plain));
     fields.extend(contract.notation.write_clock(world));
     let has_fields_of_pieces = contract.fields.iter().any(|it| it.about == About::Pieces);
@@ -34,74 +34,80 @@ pub fn write_fen(world: &mut World, contract: &Contract, style: FenStyle) -> Str
     let number = |it: AttrInput| facts.get_raw(GAME, it.attr).unwrap_or(1).to_string();
     fields.extend(contract.fullmove.map(number));
     fields.extend(counters::write(world, contract, CountersForm::Signed));
-    let text = |it| further(&program, contract, facts, &by_square, it);
-    fields.extend(contract.fields.iter().filter_map(text));
+    let further = Further { program: &program, contract, facts, by_square };
+    fields.extend(contract.fields.iter().filter_map(|it| further.field(it)));
     fields.join(" ")
 }
 
-/// A field declared by `.meta fen`, as `key=value`; `-` is a missing value. A field about pieces or members states the
-/// most common value first, then each exception, by the piece's square or by the member: `key=usual,square:value`.
-///
-/// `None` if there is neither a value nor a default (for a field about pieces: if none of them has a value); for a quiet
-/// field, and for one that only presets declare that are not active, also if all values are the default, which a
-/// reader takes for a missing field.
-fn further(
-    program: &Program,
-    contract: &Contract,
-    facts: &Session,
-    by_square: &[(i64, EntityId)],
-    field: &Field,
-) -> Option<String> {
-    let attr = field.input.attr;
-    let squares = program.schema.domain(contract.board.domain);
-    let text = |it: Option<i64>| match it {
-        // A piece is written as its square.
-        Some(raw) if Some(field.ty) == contract.entity_type(program) => {
-            let square = entity_of(raw).and_then(|it| facts.get_raw(it, contract.at.attr));
-            square.map_or_else(|| "-".into(), |it| squares.member_name(it))
-        }
-        Some(raw) => program.value_name(field.ty, raw),
-        None => "-".into(),
-    };
-    let usual = program.schema.attribute(attr).default;
-    let sleeps = field.files.iter().all(|it| program.sleeps(*it, facts));
-    if field.about == About::Game {
-        let value = facts.get_raw(GAME, attr);
-        if (field.is_quiet || sleeps) && value == usual {
+/// The facts from which further fields are written.
+struct Further<'a> {
+    program: &'a Program,
+    contract: &'a Contract,
+    facts: &'a Session,
+    /// The pieces on the board, each with its square; empty if no field is about pieces.
+    by_square: Vec<(i64, EntityId)>,
+}
+
+impl Further<'_> {
+    /// A field declared by `.meta fen`, as `key=value`; `-` is a missing value. A field about pieces or members states
+    /// the most common value first, then each exception, by the piece's square or by the member:
+    /// `key=usual,square:value`.
+    ///
+    /// `None` if there is neither a value nor a default (for a field about pieces: if none of them has a value); for a
+    /// quiet field, and for one that only presets declare that are not active, also if all values are the default, which
+    /// a reader takes for a missing field.
+    fn field(&self, field: &Field) -> Option<String> {
+        let start = self.program.schema.attribute(field.input.attr).default;
+        let sleeps = field.files.iter().all(|it| self.program.sleeps(*it, self.facts));
+        let values = self.values(field);
+        if (field.is_quiet || sleeps) && values.iter().all(|it| it.1 == start) {
             return None;
         }
-        return value.or(usual).map(|_| format!("{}={}", field.key, text(value)));
-    }
-    let of_piece = |it: &(i64, EntityId)| (it.0, facts.get_raw(it.1, attr));
-    let of_member = |it| (i64::from(it), facts.get_raw(EntityId(it), attr));
-    let (places, values): (_, Vec<(i64, Option<i64>)>) = match field.about {
-        About::Members(domain) => {
-            let members = 0..program.schema.domain(domain).size() as u32;
-            (domain, members.map(of_member).collect())
+        let start = start.filter(|_| field.about != About::Pieces);
+        values.iter().find_map(|it| it.1).or(start)?;
+        let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
+        let usual = values.iter().map(|it| it.1).max_by_key(|it| (count(*it), Reverse(*it)))?;
+        let places = match field.about {
+            About::Members(domain) => domain,
+            About::Pieces | About::Game => self.contract.board.domain,
+        };
+        let mut text = format!("{}={}", field.key, self.value(field, usual));
+        for (at, &(place, value)) in values.iter().enumerate() {
+            // On a square with several pieces, those before an exception are listed too, since values are read in their
+            // order.
+            let mut rest = values[at..].iter().take_while(|it| it.0 == place);
+            if !rest.all(|it| it.1 == usual) {
+                let name = self.program.schema.domain(places).member_name(place);
+                text += &format!(",{name}:{}", self.value(field, value));
+            }
         }
-        About::Pieces | About::Game => {
-            (contract.board.domain, by_square.iter().map(of_piece).collect())
-        }
-    };
-    if (field.is_quiet || sleeps) && values.iter().all(|it| it.1 == usual) {
-        return None;
+        Some(text)
     }
-    let is_about_members = matches!(field.about, About::Members(_));
-    values.iter().find_map(|it| it.1).or(usual.filter(|_| is_about_members))?;
-    let count = |value: Option<i64>| values.iter().filter(|it| it.1 == value).count();
-    let usual =
-        values.iter().map(|it| it.1).max_by_key(|it| (count(*it), std::cmp::Reverse(*it)))?;
-    let mut words = vec![format!("{}={}", field.key, text(usual))];
-    let names = program.schema.domain(places);
-    for (at, (place, value)) in values.iter().enumerate() {
-        // On a square with several pieces, those before an exception are listed too, since values are read in their order.
-        let mut rest = values[at..].iter().take_while(|it| it.0 == *place);
-        if rest.all(|it| it.1 == usual) {
-            continue;
+
+    /// The values of a field, each with the square or member that it belongs to; the one value of a field about the game
+    /// belongs to none.
+    fn values(&self, field: &Field) -> Vec<(i64, Option<i64>)> {
+        let value = |it| self.facts.get_raw(it, field.input.attr);
+        match field.about {
+            About::Game => vec![(0, value(GAME))],
+            About::Pieces => self.by_square.iter().map(|it| (it.0, value(it.1))).collect(),
+            About::Members(domain) => {
+                let members = 0..self.program.schema.domain(domain).size() as u32;
+                members.map(|it| (i64::from(it), value(EntityId(it)))).collect()
+            }
         }
-        words.push(format!("{}:{}", names.member_name(*place), text(*value)));
     }
-    Some(words.join(","))
+
+    /// The text of a value; of a piece it is its square.
+    fn value(&self, field: &Field, value: Option<i64>) -> String {
+        let Some(raw) = value else { return "-".into() };
+        if Some(field.ty) != self.contract.entity_type(self.program) {
+            return self.program.value_name(field.ty, raw);
+        }
+        let square = entity_of(raw).and_then(|it| self.facts.get_raw(it, self.contract.at.attr));
+        let squares = self.program.schema.domain(self.contract.board.domain);
+        square.map_or_else(|| "-".into(), |it| squares.member_name(it))
+    }
 }
 
 /// The board in FEN order, last rank first: for each square that is not empty the text that a FEN has for it (a letter

@@ -73,11 +73,11 @@ pub struct FirstMove {
 }
 
 impl FirstMove {
-    /// The first move from a position, by the move number of its FEN; without a FEN or a number in it, from the start. A FEN
-    /// has the number last, before fields with a sign.
+    /// The first move from a position, by the move number of its FEN; without a FEN or a number in it, from the start. A
+    /// FEN has the number last, before fields with a sign and the text of a turn under way.
     pub fn from_fen(fen: Option<&str>, by_second: bool) -> Self {
         let mut fields = fen.unwrap_or_default().split_whitespace();
-        let last = fields.rfind(|it| !it.contains(['=', '+']));
+        let last = fields.rfind(|it| !it.contains(['=', '+', ':']));
         let number = last.and_then(|it| it.parse::<u32>().ok()).unwrap_or(1);
         Self { number: number.clamp(1, LAST_NUMBER), by_second }
     }

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::io::BufRead;
 
-use super::token::{BareNumbers, Token, token};
+use super::token::{BareNumbers, Token, tag_name, token};
 use super::window::Window;
 use super::{DEEPEST, FirstMove, LIMIT, PgnError, PgnFault, PgnGame, PgnMove};
 
@@ -180,9 +180,8 @@ impl<R: BufRead> PgnReader<R> {
         if !game.outer.is_empty() {
             return false;
         }
-        let name = rest.trim_start();
-        let end = name.find(|it: char| !is_in_name(it)).unwrap_or(name.len());
-        game.in_moves || (self.line_ends > 1 && game.names.contains(&name[..end].to_lowercase()))
+        let name = tag_name(rest.trim_start());
+        game.in_moves || (self.line_ends > 1 && game.names.contains(&name.to_lowercase()))
     }
 
     /// Goes to the next line that looks like a tag, past the tags of the game that failed.
@@ -230,18 +229,14 @@ impl<R: BufRead> Iterator for PgnReader<R> {
     }
 }
 
-fn is_in_name(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_'
-}
-
 /// Whether a line begins with `[Name "`, perhaps indented.
 fn looks_like_tag(line: &str) -> bool {
     let Some(rest) = line.trim_start().strip_prefix('[') else {
         return false;
     };
     let rest = rest.trim_start();
-    let name = rest.find(|it: char| !is_in_name(it)).unwrap_or(rest.len());
-    name > 0 && rest[name..].trim_start().starts_with('"')
+    let name = tag_name(rest);
+    !name.is_empty() && rest[name.len()..].trim_start().starts_with('"')
 }
 
 /// Why a game could not be read, and where reading goes on.
@@ -337,28 +332,34 @@ impl Building {
                 self.done.result = Some(result);
                 return Ok(true);
             }
-            Token::OpenVariation => {
-                if self.outer.len() >= DEEPEST {
-                    return Err(self.failure(PgnFault::DeepVariation, place));
-                }
-                // A variation replaces the last move.
-                let inner = Line { next: self.line.last, ..Line::default() };
-                let line = std::mem::replace(&mut self.line, inner);
-                self.outer.push(Outer { line, place });
-            }
-            Token::CloseVariation => {
-                let Some(Outer { line, .. }) = self.outer.pop() else {
-                    return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
-                };
-                let inner = std::mem::replace(&mut self.line, line).whole();
-                // A variation before any move is skipped.
-                if let Some(mv) = self.line.moves.last_mut().filter(|_| !inner.is_empty()) {
-                    mv.variations.push(inner);
-                }
-            }
+            Token::OpenVariation => self.open_variation(place)?,
+            Token::CloseVariation => self.close_variation(place)?,
             Token::Nothing => {}
         }
         Ok(false)
+    }
+
+    fn open_variation(&mut self, place: (usize, usize)) -> Result<(), Failure> {
+        if self.outer.len() >= DEEPEST {
+            return Err(self.failure(PgnFault::DeepVariation, place));
+        }
+        // A variation replaces the last move.
+        let inner = Line { next: self.line.last, ..Line::default() };
+        let line = std::mem::replace(&mut self.line, inner);
+        self.outer.push(Outer { line, place });
+        Ok(())
+    }
+
+    fn close_variation(&mut self, place: (usize, usize)) -> Result<(), Failure> {
+        let Some(Outer { line, .. }) = self.outer.pop() else {
+            return Err(self.failure(PgnFault::StrayClose { found: ')' }, place));
+        };
+        let inner = std::mem::replace(&mut self.line, line).whole();
+        // A variation before any move is skipped.
+        if let Some(mv) = self.line.moves.last_mut().filter(|_| !inner.is_empty()) {
+            mv.variations.push(inner);
+        }
+        Ok(())
     }
 
     fn take_tag(

@@ -52,7 +52,7 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: BareNumbers) -> Result<Token<
     match first {
         '[' => tag(input),
         '{' => attempt(comment, input).map(Token::Comment).ok_or(PgnFault::OpenComment),
-        ';' => Ok(attempt(line_comment, input).map_or(Token::Nothing, Token::Comment)),
+        ';' => Ok(Token::Comment(line_comment(input))),
         '$' => attempt(nag, input).map(Token::Nag).ok_or(PgnFault::Nag),
         '(' if stack_length(input) > 0 => word(input, first, bare),
         '"' => quoted(input),
@@ -60,7 +60,10 @@ pub(super) fn token<'a>(input: &mut &'a str, bare: BareNumbers) -> Result<Token<
         ')' => Ok(skip(input, Token::CloseVariation)),
         '}' | ']' => Err(PgnFault::StrayClose { found: first }),
         '!' | '?' => attempt(glyph, input).map(Token::Nag).ok_or(PgnFault::Nag),
-        '.' => Ok(attempt(dots, input).map_or(Token::Nothing, |_| Token::Nothing)),
+        '.' => {
+            *input = input.trim_start_matches('.');
+            Ok(Token::Nothing)
+        }
         _ => word(input, first, bare),
     }
 }
@@ -142,8 +145,12 @@ fn comment<'a>(input: &mut &'a str) -> Parsed<&'a str> {
     delimited('{', take_till(0.., '}'), '}').parse_next(input)
 }
 
-fn line_comment<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    preceded(';', take_till(0.., ['\r', '\n'])).parse_next(input)
+/// A comment from `;` to the end of the line.
+fn line_comment<'a>(input: &mut &'a str) -> &'a str {
+    let end = input.find(['\r', '\n']).unwrap_or(input.len());
+    let (comment, rest) = input.split_at(end);
+    *input = rest;
+    &comment[1..]
 }
 
 fn nag(input: &mut &str) -> Parsed<u8> {
@@ -160,10 +167,6 @@ fn glyph(input: &mut &str) -> Parsed<u8> {
         _ if marks.starts_with("!?") => 5,
         _ => 6,
     })
-}
-
-fn dots<'a>(input: &mut &'a str) -> Parsed<&'a str> {
-    take_while(1.., '.').parse_next(input)
 }
 
 /// A number of nine digits at most, and how many dots follow it.
@@ -275,14 +278,17 @@ fn stack_length(text: &str) -> usize {
 
 fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     let fault = |expected| PgnFault::Tag { expected };
-    let expect = |input: &mut &'a str, mut mark: char, expected| {
-        attempt(|it| mark.parse_next(it), input).ok_or(fault(expected))
+    let expect = |input: &mut &'a str, mark: char, expected| -> Result<(), PgnFault> {
+        *input = input.strip_prefix(mark).ok_or(fault(expected))?;
+        Ok(())
     };
     expect(input, '[', "[")?;
     space(input);
-    let name = take_while(1.., |it: char| it.is_alphanumeric() || it == '_');
-    let mut name = name.map(|it: &str| it);
-    let name = attempt(|it| name.parse_next(it), input).ok_or(fault("a name"))?;
+    let name = tag_name(input);
+    if name.is_empty() {
+        return Err(fault("a name"));
+    }
+    *input = &input[name.len()..];
     space(input);
     expect(input, '"', "a value in quotes")?;
     let text = *input;
@@ -297,6 +303,12 @@ fn tag<'a>(input: &mut &'a str) -> Result<Token<'a>, PgnFault> {
     space(input);
     expect(input, ']', "]")?;
     Ok(Token::Tag(name, value))
+}
+
+/// The name of a tag that a text begins with; empty if there is none.
+pub(super) fn tag_name(text: &str) -> &str {
+    let end = text.find(|it: char| !(it.is_alphanumeric() || it == '_'));
+    &text[..end.unwrap_or(text.len())]
 }
 
 /// Whether a tag ends here. Some programs, python-chess among them, write quotes within a value without escapes.

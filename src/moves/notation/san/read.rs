@@ -5,9 +5,9 @@ use crate::facts::EntityId;
 use crate::rules::Program;
 
 use super::super::super::action::{Move, is_over, legal_moves, pseudo_moves};
-use super::super::super::contract::Contract;
+use super::super::super::contract::{Contract, Standing};
 use super::super::super::names::entity_of;
-use super::super::super::template::{arguments, spellings_of};
+use super::super::super::template::{moves_of, spellings_of};
 use super::super::chess::{BECOMES, more_candidates, with_capital_o, without_comments};
 use super::super::read_letters::letters_of;
 use super::super::uci::parse_uci;
@@ -163,25 +163,17 @@ impl SanReader<'_> {
     }
 
     /// The mover's pieces that the text may mean, the likeliest first: pieces that could go to the destination if nothing
-    /// forbade it, then pieces on its file. If only a destination is written, the pieces on its file come before all others.
+    /// forbade it, then pieces on its file. If only a destination is written, the pieces on its file come before all
+    /// others.
     fn pieces(&self, world: &mut World, parts: &SanParts) -> Vec<EntityId> {
-        let facts = world.facts();
-        let mover = self.contract.mover(facts);
-        let own: Vec<Usual> = facts
-            .entities_with(self.contract.at.attr)
-            .filter(|&it| facts.get_raw(it, self.contract.color.attr) == mover)
-            .filter_map(|piece| {
-                Some(Usual {
-                    piece,
-                    kind: facts.get_raw(piece, self.contract.kind.attr)?,
-                    from: facts.get_raw(piece, self.contract.at.attr)?,
-                    to: parts.to,
-                    becomes: None,
-                })
-            })
-            .collect();
+        let mover = self.contract.mover(world.facts());
+        let own = self.contract.pieces_of(world.facts(), mover).into_iter();
+        let moved = |it: Standing| {
+            let Standing { piece, kind, square: from } = it;
+            Usual { piece, kind, from, to: parts.to, becomes: None }
+        };
         let mut fitting: Vec<Usual> =
-            own.into_iter().filter(|it| self.fits(world, it, parts)).collect();
+            own.map(moved).filter(|it| self.fits(world, it, parts)).collect();
         let board = self.contract.board;
         fitting.sort_by_cached_key(|it| {
             let goes = self.contract.notation.goes(world, it.piece, it.to);
@@ -228,11 +220,8 @@ impl SanReader<'_> {
             };
             is_match = true;
             for spelling in spellings {
-                for args in arguments(world, action.id, &spelling) {
-                    candidates.push(Move { action: action.id, args });
-                }
-                let more = more_candidates(world, self.contract, action.id, &spelling);
-                candidates.extend(more);
+                candidates.extend(moves_of(world, action.id, &spelling));
+                candidates.extend(more_candidates(world, self.contract, action.id, &spelling));
             }
         }
         if !is_match {

@@ -40,7 +40,7 @@ pub(super) fn text_of(
     let draft = SanDraft::new(world, contract, legal, mv);
     world.taking_back(|world| match world.fire(mv.action, &mv.args) {
         Ok(()) => draft.after(world, contract),
-        Err(_) => draft.refused(),
+        Err(_) => draft.text(false),
     })
 }
 
@@ -48,18 +48,25 @@ pub(super) fn text_of(
 /// read off the position after it, so that a move that is played anyway need not be played once more for its text.
 #[derive(Debug)]
 pub struct SanDraft {
-    body: Body,
+    texts: Texts,
     mover: Option<i64>,
     /// Number of pieces of other sides before the move.
     enemies: usize,
-    /// Whether a piece is captured elsewhere than on the destination.
-    captures_elsewhere: bool,
+    /// Whether the position before the move shows that it captures.
+    captures: bool,
 }
 
+/// The text of a move, without signs of check, if it captures nothing and if it captures.
 #[derive(Debug)]
-enum Body {
-    Whole(String),
-    Usual(Form),
+struct Texts {
+    quiet: String,
+    capture: String,
+}
+
+impl Texts {
+    fn same(text: String) -> Self {
+        Self { quiet: text.clone(), capture: text }
+    }
 }
 
 impl SanDraft {
@@ -73,21 +80,18 @@ impl SanDraft {
     fn new(world: &mut World, contract: &Contract, legal: &Legal<'_>, mv: &Move) -> Self {
         let program = world.program().clone();
         let action = program.action(mv.action);
+        let usual = Usual::of(world, contract, mv);
         // Only UCI can write unlisted arguments.
-        let is_usual = action.given(&mv.args).is_empty();
-        let body = match (&action.san, Usual::of(world, contract, mv)) {
-            _ if !is_usual => None,
-            (Some(_), _) => legal.text(mv).map(Body::Whole),
-            (None, Some(usual)) => usual.form(world, contract, legal.moves).map(Body::Usual),
+        let texts = match (&action.san, &usual) {
+            _ if !action.given(&mv.args).is_empty() => None,
+            (Some(_), _) => legal.text(mv).map(Texts::same),
+            (None, Some(usual)) => usual.texts(world, contract, legal.moves),
             (None, None) => None,
         };
+        let texts = texts.unwrap_or_else(|| Texts::same(to_uci(world, mv)));
         let mover = contract.mover(world.facts());
-        Self {
-            body: body.unwrap_or_else(|| Body::Whole(to_uci(world, mv))),
-            mover,
-            enemies: count_enemies(world, contract, mover),
-            captures_elsewhere: strikes_beside(world, contract, mv),
-        }
+        let captures = shows_capture(world, contract, usual.as_ref(), mv);
+        Self { texts, mover, enemies: count_enemies(world, contract, mover), captures }
     }
 
     /// The text, in the position after the move.
@@ -95,32 +99,20 @@ impl SanDraft {
         let removes = count_enemies(world, contract, self.mover) < self.enemies;
         let suffix =
             if contract.has_no_suffixes { "" } else { suffix(world, contract, self.mover) };
-        let mut text = self.body.text(self.captures_elsewhere || removes);
-        text.push_str(suffix);
-        text
+        self.text(removes) + suffix
     }
 
-    /// The text of a move that cannot be taken.
-    fn refused(self) -> String {
-        self.body.text(self.captures_elsewhere)
-    }
-}
-
-impl Body {
-    fn text(self, captured: bool) -> String {
-        match self {
-            Self::Whole(text) => text,
-            Self::Usual(form) => form.text(captured),
-        }
+    /// The text without signs of check; `removes` tells whether a piece of another side is gone after the move.
+    fn text(self, removes: bool) -> String {
+        let Texts { quiet, capture } = self.texts;
+        if self.captures || removes { capture } else { quiet }
     }
 }
 
 /// Whether a move in the usual form is written as a capture.
 pub(super) fn captures(world: &mut World, contract: &Contract, mv: &Move) -> bool {
     let usual = Usual::of(world, contract, mv);
-    if usual.is_some_and(|it| is_enemy_on(world, contract, it.to))
-        || strikes_beside(world, contract, mv)
-    {
+    if shows_capture(world, contract, usual.as_ref(), mv) {
         return true;
     }
     let mover = contract.mover(world.facts());
@@ -128,6 +120,12 @@ pub(super) fn captures(world: &mut World, contract: &Contract, mv: &Move) -> boo
     world.taking_back(|world| {
         world.fire(mv.action, &mv.args).is_ok() && count_enemies(world, contract, mover) < before
     })
+}
+
+/// Whether the position before a move shows that it captures.
+fn shows_capture(world: &mut World, contract: &Contract, usual: Option<&Usual>, mv: &Move) -> bool {
+    usual.is_some_and(|it| is_enemy_on(world, contract, it.to))
+        || strikes_beside(world, contract, mv)
 }
 
 fn count_enemies(world: &World, contract: &Contract, mover: Option<i64>) -> usize {
@@ -167,21 +165,18 @@ impl<'m> Legal<'m> {
     pub(super) fn of(world: &mut World, moves: &'m [Move]) -> Self {
         let program = world.program().clone();
         let template = |mv: &Move| program.action(mv.action).san.as_ref();
-        let mut known: Vec<Option<Disambiguation>> = Vec::with_capacity(moves.len());
-        for mv in moves {
-            let own = template(mv).and_then(|it| disambiguate(world, it, mv));
-            known.push(own);
-        }
-        let mut texts = Vec::with_capacity(moves.len());
-        for (mv, own) in moves.iter().zip(&known) {
-            let part = own.as_ref().map_or(SquarePart::Nothing, |own| {
-                let rivals = known.iter().flatten().filter(|it| it.keys == own.keys);
-                let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
-                shortest_part(&own.square, &others.collect::<Vec<_>>())
-            });
-            texts.push(template(mv).map(|it| render(world, it, mv, part)));
-        }
-        Self { moves, texts }
+        let known = moves.iter().map(|it| disambiguate(world, template(it)?, it));
+        let known: Vec<Option<Disambiguation>> = known.collect();
+        let part = |own: &Disambiguation| {
+            let rivals = known.iter().flatten().filter(|it| it.keys == own.keys);
+            let others = rivals.map(|it| &it.square).filter(|it| **it != own.square);
+            shortest_part(&own.square, &others.collect::<Vec<_>>())
+        };
+        let texts = moves.iter().zip(&known).map(|(mv, own)| {
+            let part = own.as_ref().map_or(SquarePart::Nothing, part);
+            Some(render(world, template(mv)?, mv, part))
+        });
+        Self { moves, texts: texts.collect() }
     }
 
     /// The text of a move, unless it is not listed or another legal move has the same.
@@ -257,8 +252,8 @@ impl Usual {
         others
     }
 
-    /// Its text, apart from the sign of a capture; `None` if another legal move would have the same text.
-    fn form(&self, world: &mut World, contract: &Contract, legal: &[Move]) -> Option<Form> {
+    /// Its texts; `None` if another legal move would have the same.
+    fn texts(&self, world: &mut World, contract: &Contract, legal: &[Move]) -> Option<Texts> {
         let is_unlettered = is_unlettered(world, contract, self.kind);
         let others = self.alike(world, contract, legal, is_unlettered);
         if others.iter().filter(|it| it.piece == self.piece).count() > 1 {
@@ -266,7 +261,6 @@ impl Usual {
         }
         let letters = letters_of(world, contract);
         let letter = if is_unlettered { "" } else { letters.in_moves(self.kind)? };
-        let is_capture = is_enemy_on(world, contract, self.to);
         let squares = world.program().schema.domain(contract.board.domain);
         let others = others.iter().filter(|it| it.piece != self.piece);
         let origins: Vec<String> = others.map(|it| squares.member_name(it.from)).collect();
@@ -283,34 +277,9 @@ impl Usual {
             target.push('=');
             target.push_str(letters.in_moves(kind)?);
         }
-        Some(Form {
-            letter: letter.to_owned(),
-            origin: part.of(&from).to_owned(),
-            origin_of_capture: part_in_capture.of(&from).to_owned(),
-            is_capture,
-            target,
-        })
-    }
-}
-
-/// The text of a move in the usual form, before it is known whether it captures elsewhere.
-#[derive(Debug)]
-struct Form {
-    letter: String,
-    origin: String,
-    origin_of_capture: String,
-    /// Whether there is a piece to capture on its target.
-    is_capture: bool,
-    target: String,
-}
-
-impl Form {
-    fn text(self, captured: bool) -> String {
-        let Self { letter, origin, origin_of_capture, is_capture, target } = self;
-        match captured || is_capture {
-            true => format!("{letter}{origin_of_capture}x{target}"),
-            false => format!("{letter}{origin}{target}"),
-        }
+        let quiet = format!("{letter}{}{target}", part.of(&from));
+        let capture = format!("{letter}{}x{target}", part_in_capture.of(&from));
+        Some(Texts { quiet, capture })
     }
 }
 

@@ -18,10 +18,7 @@ use super::action::{Move, is_over, legal_moves};
 use super::contract::Contract;
 use super::finder::{TurnPart, TurnWords};
 use super::notation::rows_as_text;
-use super::turn::{LONGEST, goes_on};
-
-/// Maximum number of actions tried to read a word.
-const TRIES: usize = 20_000;
+use super::turn::{LONGEST, TRIES, goes_on};
 
 /// The text of the turn under way by each of the templates; `None` for a template that has nothing to write.
 pub(super) fn turn_texts(world: &mut World, words: &TurnWords) -> Vec<Option<String>> {
