@@ -59,6 +59,8 @@ pub use ruleset::{Ruleset, StartError};
 pub use sides::SIDES;
 
 pub use crate::derive::Moment;
+#[cfg(feature = "server")]
+pub(crate) use crate::facts::article;
 pub use crate::facts::is_printable;
 #[cfg(feature = "server")]
 pub(crate) use crate::facts::json::plain as plain_json_error;

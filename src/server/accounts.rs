@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 
 use super::core::{Seat, TokenHash};
 use super::ids::{new_id, new_token};
-use super::pool::{Lane, failed};
+use super::pool::Lane;
 use super::problem::Problem;
 use super::store::{Change, GameState, Store, StoreError, Summary};
 use super::web::Web;
@@ -155,10 +155,10 @@ pub(super) fn device_key(hash: &str) -> String {
 
 /// The key of the record of an account's seat in a game, taken at that time; keys of later seats sort first.
 pub(super) fn seat_key(id: &str, at: u64, game: &str) -> String {
-    format!("{}{:016x} {game}", seats_of(id), u64::MAX - at)
+    format!("{}{:016x} {game}", seat_prefix(id), u64::MAX - at)
 }
 
-fn seats_of(id: &str) -> String {
+fn seat_prefix(id: &str) -> String {
     format!("seat {id} ")
 }
 
@@ -300,7 +300,7 @@ impl Web {
         before: Option<String>,
         limit: usize,
     ) -> Result<Vec<Summary>, Problem> {
-        let prefix = seats_of(id);
+        let prefix = seat_prefix(id);
         let list = move |store: &mut dyn Store| {
             store.seated(&prefix, state, before.as_deref(), SEATS, limit)
         };
@@ -360,6 +360,6 @@ impl Web {
         let hash = move || codes.iter().map(|it| hash_of_code(it, &salt)).collect();
         let hashes: Option<Vec<String>> = self.host.pool.run(Lane::Work, hash).await?;
         let spaced = |it: &String| format!("{}-{}-{}", &it[..5], &it[5..10], &it[10..]);
-        Ok((plain.iter().map(spaced).collect(), hashes.ok_or_else(failed)?))
+        Ok((plain.iter().map(spaced).collect(), hashes.ok_or_else(Problem::internal)?))
     }
 }

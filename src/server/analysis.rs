@@ -15,9 +15,9 @@ use super::live::Lines;
 use super::pool::Lane;
 use super::problem::Problem;
 use crate::game::{Game, PieceView, Stop, View};
-use crate::moves::action_texts;
+use crate::moves::{Move, action_texts};
 use crate::opponent::{Budget, Knowledge, Level, Opponent, Score};
-use crate::presets::plural;
+use crate::presets::{article, plural};
 
 /// Budget of the search of a position.
 const BUDGET: Budget = Budget { nodes: 12_000, depth: 6, time: Some(Duration::from_millis(2_500)) };
@@ -89,41 +89,53 @@ fn advice(mut game: Game, knowledge: &Knowledge) -> Vec<Advice> {
     let mut opponent = Opponent::new(knowledge.clone(), Level::HIGHEST, 1);
     let judged = opponent.judge(&game, BUDGET, &Stop::default());
     let before = game.view();
-    let sides = game.sides();
-    let mut advice = Vec::new();
-    for (action, score) in judged {
-        if advice.len() == ACTIONS {
-            break;
-        }
-        let Some(uci) = action_texts(game.world_mut(), &[action]).pop() else { continue };
-        let Ok(record) = game.play_text(&uci) else { continue };
-        let (san, goes_on) = (record.san.to_string(), record.turn_goes_on);
-        let mut reasons =
-            reasons(&before, &game.view(), &sides, game.result().map(|it| it.to_string()));
-        if let Some(sentence) = forced_result(score) {
-            reasons.push(sentence);
-        }
-        if reasons.len() < REASONS
-            && !goes_on
-            && let Some(answer) = opponent.choose(&game, ANSWER, &Stop::default())
-            && let Some(text) = action_texts(game.world_mut(), &[answer.action]).pop()
-            && let Ok(answer) = game.play_text(&text)
-        {
-            reasons.push(format!("The likely answer is {}.", answer.san));
-            game.takeback();
-        }
-        game.takeback();
-        reasons.truncate(REASONS);
-        let decided = match score {
-            Score::Hundredths(_) => None,
-            Score::Wins(n) => Some(i64::from(n)),
-            Score::Loses(n) => Some(-i64::from(n)),
-        };
-        advice.push(Advice { uci, san, chance: chance(score), decided, reasons });
-    }
-    advice
+    let advice = judged
+        .into_iter()
+        .filter_map(|(action, score)| advice_on(&mut game, &mut opponent, &before, &action, score));
+    advice.take(ACTIONS).collect()
 }
 
+/// The advice on one action, which is played and taken back; `None` if it cannot be played.
+fn advice_on(
+    game: &mut Game,
+    opponent: &mut Opponent,
+    before: &View,
+    action: &Move,
+    score: Score,
+) -> Option<Advice> {
+    let uci = action_texts(game.world_mut(), std::slice::from_ref(action)).pop()?;
+    let record = game.play_text(&uci).ok()?;
+    let (san, goes_on) = (record.san.to_string(), record.turn_goes_on);
+    let result = game.result().map(|it| it.to_string());
+    let mut reasons = reasons(before, &game.view(), &game.sides(), result);
+    reasons.extend(forced_result(score));
+    if reasons.len() < REASONS && !goes_on {
+        reasons.extend(likely_answer(game, opponent));
+    }
+    game.takeback();
+    reasons.truncate(REASONS);
+    let decided = match score {
+        Score::Hundredths(_) => None,
+        Score::Wins(n) => Some(i64::from(n)),
+        Score::Loses(n) => Some(-i64::from(n)),
+    };
+    Some(Advice { uci, san, chance: chance(score), decided, reasons })
+}
+
+fn likely_answer(game: &mut Game, opponent: &mut Opponent) -> Option<String> {
+    let answer = opponent.choose(game, ANSWER, &Stop::default())?;
+    let text = action_texts(game.world_mut(), &[answer.action]).pop()?;
+    let sentence = format!("The likely answer is {}.", game.play_text(&text).ok()?.san);
+    game.takeback();
+    Some(sentence)
+}
+
+/// The reason for an action that changes the kind of a piece.
+fn becomes(before: &str, after: &str) -> String {
+    format!("The {before} becomes {} {after}.", article(after)).replace('_', " ")
+}
+
+/// How likely the side to move wins, in percent.
 fn chance(score: Score) -> i64 {
     match score {
         Score::Hundredths(it) => (100.0 / (1.0 + (-f64::from(it) / 100.0).exp())).round() as i64,
@@ -172,9 +184,7 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
     }
     for it in &after.pieces {
         let was = before.pieces.iter().find(|other| other.id == it.id && other.kind != it.kind);
-        if let Some(was) = was {
-            reasons.push(format!("The {} becomes a {}.", was.kind, it.kind).replace('_', " "));
-        }
+        reasons.extend(was.map(|was| becomes(&was.kind, &it.kind)));
     }
     let attacked = named(&after.pieces, &|it| !is_own(it) && after.checks.contains(&it.square));
     if !attacked.is_empty() {
@@ -185,4 +195,15 @@ fn reasons(before: &View, after: &View, sides: &[String], result: Option<String>
         reasons.push(format!("It ends the attack on {saved}."));
     }
     reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_has_its_article() {
+        assert_eq!(becomes("pawn", "archbishop"), "The pawn becomes an archbishop.");
+        assert_eq!(becomes("gold_general", "queen"), "The gold general becomes a queen.");
+    }
 }

@@ -130,13 +130,11 @@ impl Rules for Board {
     }
 
     fn resign(&mut self, side: usize) -> Result<Outcome, Refused> {
-        let side = i64::try_from(side).unwrap_or(-1);
-        self.game.result_of_resigning(side).map(|it| outcome(&it)).map_err(refused)
+        self.game.result_of_resigning(raw(side)).map(|it| outcome(&it)).map_err(refused)
     }
 
     fn flag(&mut self, side: usize) -> Result<Outcome, Refused> {
-        let raw = i64::try_from(side).unwrap_or(-1);
-        match self.game.result_of_flag(raw) {
+        match self.game.result_of_flag(raw(side)) {
             // Uploaded rules, which do not know about time.
             Err(EndError::Unknown) => {
                 self.resign(side).map(|it| Outcome { reason: TIMEOUT.into(), ..it })
@@ -146,7 +144,7 @@ impl Rules for Board {
     }
 
     fn sits_out(&mut self, side: usize) -> bool {
-        self.game.sits_out(i64::try_from(side).unwrap_or(-1))
+        self.game.sits_out(raw(side))
     }
 
     fn claim(&mut self) -> Result<Outcome, Refused> {
@@ -157,11 +155,13 @@ impl Rules for Board {
         let mut copy = self.game.clone();
         let set = self.catalogue.set_active(&self.rules, &mut copy, presets);
         set.map_err(|it| Refused::plain(it.to_string()))?;
-        let over = copy.result().filter(|_| self.outcome().is_none() && copy.history().is_empty());
-        over.map_or(Ok(()), |result| {
-            let presets = presets.join(" and ");
-            Err(Refused::plain(format!("with {presets} the game would be over now: {result}")))
-        })
+        match copy.result() {
+            Some(result) if self.outcome().is_none() && copy.history().is_empty() => {
+                let sentence = format!("with these presets the game would be over now: {result}");
+                Err(Refused::plain(sentence))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn activate(&mut self, presets: &[String]) -> Result<(), Refused> {
@@ -210,6 +210,11 @@ impl Board {
             |it: ReportEvent| Effect { name: it.name, args: it.args.into_iter().collect() };
         emitted.into_iter().map(effect).collect()
     }
+}
+
+/// A side as the rules number it; -1 is none of them.
+fn raw(side: usize) -> i64 {
+    i64::try_from(side).unwrap_or(-1)
 }
 
 fn number(side: Option<i64>) -> Option<usize> {

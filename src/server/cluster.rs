@@ -16,7 +16,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::core::{Answer, Input};
-use super::library::lock;
+use super::lock::lock;
 use super::presence::Present;
 use super::problem::Problem;
 use super::store::{ALL_NODES, Leases};
@@ -44,19 +44,16 @@ pub(super) enum Message {
 /// Maximum number of games in one message about presence, since the size of messages is limited.
 const GAMES_PER_MESSAGE: usize = 60;
 
-/// The result of a request that was passed on.
+/// The result of a request that was passed on; `None` if the game now belongs to another node.
+pub(super) type Done = Option<Result<Answer, SentProblem>>;
+
+/// A problem as nodes send it to each other.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Done {
-    /// It was carried out.
-    Did(Answer),
-    Refused {
-        status: u16,
-        code: String,
-        message: String,
-        more: Option<Value>,
-    },
-    /// The game now belongs to another node.
-    NotHere,
+pub(super) struct SentProblem {
+    status: u16,
+    code: String,
+    message: String,
+    more: Option<Value>,
 }
 
 /// This node's side of the exchange: its requests to others with their answers, and its answers to theirs.
@@ -111,8 +108,10 @@ impl Cluster {
     ) -> Result<bool, Problem> {
         let mut message = Message::Answer { number, done };
         while !self.send(node, &message).await? {
-            let Message::Answer { done, .. } = &mut message else { return Ok(false) };
-            if !done.drop_lists() {
+            let Message::Answer { done: Some(Err(problem)), .. } = &mut message else {
+                return Ok(false);
+            };
+            if !problem.drop_lists() {
                 return Ok(false);
             }
         }
@@ -168,36 +167,26 @@ impl Drop for Asked<'_> {
     }
 }
 
-impl Done {
-    pub(super) fn of(answer: Option<Result<Answer, Problem>>) -> Self {
-        match answer {
-            None => Self::NotHere,
-            Some(Ok(answer)) => Self::Did(answer),
-            Some(Err(Problem { status, code, message, more })) => {
-                Self::Refused { status: status.as_u16(), code: code.into_owned(), message, more }
-            }
-        }
-    }
-
-    /// Drops the lists among the details of a refusal. Returns whether there were any.
+impl SentProblem {
+    /// Drops the lists among the details. Returns whether there were any.
     fn drop_lists(&mut self) -> bool {
-        let Self::Refused { more: Some(Value::Object(more)), .. } = self else { return false };
+        let Some(Value::Object(more)) = &mut self.more else { return false };
         let count = more.len();
         more.retain(|_, it| !it.is_array());
         more.len() < count
     }
+}
 
-    /// What to tell the client; `None` if another node must be asked.
-    pub(super) fn into_result(self) -> Option<Result<Answer, Problem>> {
-        match self {
-            Self::Did(answer) => Some(Ok(answer)),
-            Self::Refused { status, code, message, more } => {
-                let status = StatusCode::from_u16(status);
-                let status = status.unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-                Some(Err(Problem { status, code: code.into(), message, more }))
-            }
-            Self::NotHere => None,
-        }
+impl From<Problem> for SentProblem {
+    fn from(Problem { status, code, message, more }: Problem) -> Self {
+        Self { status: status.as_u16(), code: code.into_owned(), message, more }
+    }
+}
+
+impl From<SentProblem> for Problem {
+    fn from(SentProblem { status, code, message, more }: SentProblem) -> Self {
+        let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        Self { status, code: code.into(), message, more }
     }
 }
 
@@ -212,11 +201,10 @@ mod tests {
     fn a_refusal_that_is_too_long_is_told_without_its_lists() {
         let refused = Problem::unprocessable("illegal_move", "e2e5 is not legal");
         let more = json!({ "reason": "king_safety", "because": vec!["line"; 900] });
-        let mut done = Done::of(Some(Err(refused.clone().with(more))));
-        assert!(done.drop_lists());
-        assert!(!done.drop_lists(), "there is nothing left to drop");
+        let mut sent = SentProblem::from(refused.clone().with(more));
+        assert!(sent.drop_lists());
+        assert!(!sent.drop_lists(), "there is nothing left to drop");
         let expected = refused.with(json!({ "reason": "king_safety" }));
-        assert_eq!(done.into_result(), Some(Err(expected)));
-        assert!(!Done::NotHere.drop_lists());
+        assert_eq!(Problem::from(sent), expected);
     }
 }

@@ -19,12 +19,12 @@ use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 impl Host {
     /// The lane for moves and views of games by these rules.
     pub(super) fn lane(&self, rules: &str) -> Lane {
-        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Play }
+        if self.library.is_uploaded(rules) { Lane::Uploaded } else { Lane::Play }
     }
 
     /// The lane for slower work by these rules.
     pub(super) fn slow_lane(&self, rules: &str) -> Lane {
-        if self.library.is_foreign(rules) { Lane::Foreign } else { Lane::Work }
+        if self.library.is_uploaded(rules) { Lane::Uploaded } else { Lane::Work }
     }
 
     /// Offers other files of this machine, on top of the package's, for games that begin from now on.
@@ -55,7 +55,7 @@ impl Host {
         let (hash, text) = texts.stored();
         let (library, checked) = (Arc::clone(&self.library), texts.clone());
         let check = move || library.catalogue_with(&checked).map(|_| ());
-        self.pool.run(Lane::Foreign, check).await?.map_err(bad_rules)?;
+        self.pool.run(Lane::Uploaded, check).await?.map_err(bad_rules)?;
         let upload = Upload { owner, rules: hash.clone(), name, at: self.now() };
         let keep = move |store: &mut dyn Store| store.add_upload(&upload, &text, limit);
         if !self.reads().ask(keep).await? {
@@ -64,7 +64,7 @@ impl Host {
         // Not before: a game whose rules are known, but not stored, could not be loaded again.
         let library = Arc::clone(&self.library);
         let add = move || library.add(&texts);
-        self.pool.run(Lane::Foreign, add).await?.map_err(bad_rules)?;
+        self.pool.run(Lane::Uploaded, add).await?.map_err(bad_rules)?;
         Ok(Some(hash))
     }
 
@@ -82,7 +82,7 @@ impl Host {
             let catalogue = library.catalogue_with(&texts);
             super::api::fit(&catalogue.map_err(bad_rules)?, &texts)
         };
-        self.pool.run(Lane::Foreign, fit).await
+        self.pool.run(Lane::Uploaded, fit).await
     }
 
     /// Makes the rules of a hash known, from the store if need be.
@@ -106,7 +106,7 @@ impl Host {
         if found.is_empty() {
             return Ok(());
         }
-        let lane = if found.iter().any(Texts::is_foreign) { Lane::Foreign } else { Lane::Work };
+        let lane = if found.iter().any(Texts::is_uploaded) { Lane::Uploaded } else { Lane::Work };
         let library = Arc::clone(&self.library);
         let add = move || found.iter().rev().try_for_each(|it| library.add(it));
         self.pool.run(lane, add).await?.map_err(bad_rules)

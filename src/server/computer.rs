@@ -24,6 +24,10 @@ use crate::opponent::Level;
 const TRIES: usize = 5;
 /// Pause before such a repetition.
 const PAUSE: Duration = Duration::from_secs(3);
+/// The budget for one action, as a number of requests.
+pub(super) const THOUGHT: usize = 512;
+/// The computer's chat message when it could not think.
+const DAZED: &str = "I could not think that through, so I take the first action that there is.";
 
 /// A seat of the computer. Its token is sent to no client.
 ///
@@ -153,10 +157,25 @@ async fn take_turn(
     level: u8,
     rules: RulesKey,
 ) -> Result<(), Problem> {
+    let found = find_action(host, id, &token, level, rules).await?;
+    // The game may have ended meanwhile.
+    let Some((uci, ply)) = found else { return Ok(()) };
+    let act = Act::Move { uci, expected_ply: Some(ply) };
+    host.step(id, Input::act(token, act)).await.map(|_| ())
+}
+
+/// The action to take, and the number of actions before it; `None` if the game is over.
+async fn find_action(
+    host: &Arc<Host>,
+    id: &str,
+    token: &TokenHash,
+    level: u8,
+    rules: RulesKey,
+) -> Result<Option<(String, usize)>, Problem> {
     let level = Level::new(level).unwrap_or(Level::LOWEST);
     let ruleset = host.ruleset(&rules.hash, &rules.game, &rules.presets).await?;
     let mut tries = 0;
-    let found = loop {
+    loop {
         let game = host.copy_of(id, None).await?;
         let (learned, ruleset) = (Arc::clone(&host.learned), Arc::clone(&ruleset));
         let (rules, engine) = (rules.clone(), host.config.engine);
@@ -165,41 +184,34 @@ async fn take_turn(
             engine(*game, &known, level)
         };
         match host.pool.run_with_budget(Lane::Think, THOUGHT, think).await {
-            Ok((Some(found), _)) => break Some(found),
-            // The game has ended meanwhile.
-            Ok((None, None)) => return Ok(()),
-            // There was no time to find an action, or the engine has panicked.
-            Ok((None, Some(_))) => break None,
-            Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => break None,
+            // There was no time to find an action.
+            Ok((None, Some(_))) => return any_action(host, id, token).await,
+            Ok((found, _)) => return Ok(found),
+            // The engine has panicked.
+            Err(problem) if problem.status == StatusCode::INTERNAL_SERVER_ERROR => {
+                return any_action(host, id, token).await;
+            }
             Err(_) if tries < TRIES => {
                 tries += 1;
                 tokio::time::sleep(PAUSE).await;
             }
             Err(problem) => return Err(problem),
         }
-    };
-    let (uci, ply) = match found {
-        Some(found) => found,
-        None => {
-            tracing::error!(game = id, "the computer could not think: it takes any action");
-            // In games without chat the message is refused, and the move follows alone.
-            let said = Act::Say(DAZED.to_owned());
-            let _ = host.step(id, Input::act(token.clone(), said)).await;
-            let Some(first) = host.question(id, None, |game| Ok(first_action(game))).await? else {
-                return Ok(());
-            };
-            first
-        }
-    };
-    let act = Act::Move { uci, expected_ply: Some(ply) };
-    host.step(id, Input::act(token, act)).await.map(|_| ())
+    }
 }
 
-/// The budget for one action, as a number of requests.
-pub(super) const THOUGHT: usize = 512;
-
-/// The computer's chat message when it could not think.
-const DAZED: &str = "I could not think that through, so I take the first action that there is.";
+/// The first action that there is, with an apology in the chat.
+async fn any_action(
+    host: &Arc<Host>,
+    id: &str,
+    token: &TokenHash,
+) -> Result<Option<(String, usize)>, Problem> {
+    tracing::error!(game = id, "the computer could not think: it takes any action");
+    // In games without chat the message is refused, and the move follows alone.
+    let said = Act::Say(DAZED.to_owned());
+    let _ = host.step(id, Input::act(token.clone(), said)).await;
+    host.question(id, None, |game| Ok(first_action(game))).await
+}
 
 fn first_action(game: &mut Game) -> Option<(String, usize)> {
     let action = game.legal_moves().into_iter().next().filter(|_| game.result().is_none())?;

@@ -14,8 +14,9 @@ use tokio::sync::{broadcast, mpsc};
 
 use super::cluster::Cluster;
 use super::learned::{Engine, Learned, think};
-use super::library::{Library, lock};
+use super::library::Library;
 use super::live::command::Command;
+use super::lock::lock;
 use super::metrics::Metrics;
 use super::parked::{Parked, Running};
 use super::pool::Pool;

@@ -3,7 +3,6 @@
 
 use data_encoding::HEXLOWER;
 
-use super::pool::failed;
 use super::problem::Problem;
 
 /// The alphabet of ids and codes: no letters that are easily confused.
@@ -42,7 +41,7 @@ fn random<const N: usize>() -> Result<[u8; N], Problem> {
     let filled = getrandom::fill(&mut bytes);
     filled.map(|()| bytes).map_err(|error| {
         tracing::error!(%error, "no random numbers");
-        failed()
+        Problem::internal()
     })
 }
 

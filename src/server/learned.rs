@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use super::library::{RulesKey, lock};
+use super::library::RulesKey;
+use super::lock::lock;
 use crate::game::{Allowance, Game};
 use crate::moves::action_texts;
 use crate::opponent::{Knowledge, Lessons, Level, Opponent};

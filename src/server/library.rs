@@ -5,10 +5,11 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use serde::{Deserialize, Serialize};
 
+use super::lock::lock;
 use crate::presets::{Catalogue, CatalogueError, LoadError, Ruleset, Source};
 
 /// Maximum size of the cache of compiled rule sets, in bytes. The rules of games in play stay in memory beyond that.
@@ -89,7 +90,7 @@ impl Texts {
     }
 
     /// Whether the texts were uploaded.
-    pub(super) fn is_foreign(&self) -> bool {
+    pub(super) fn is_uploaded(&self) -> bool {
         self.base.is_some() && !self.trusted
     }
 
@@ -223,7 +224,7 @@ impl Library {
     /// Whether rules were uploaded, rather than part of this package, of an earlier one or of a folder of this
     /// machine. Unknown rules count as uploaded.
     #[doc(hidden)]
-    pub fn is_foreign(&self, hash: &str) -> bool {
+    pub fn is_uploaded(&self, hash: &str) -> bool {
         hash != self.package.hash
             && hash != self.own().hash
             && lock(&self.catalogues).get(&hash.to_owned()).is_none_or(|it| it.1)
@@ -239,7 +240,7 @@ impl Library {
         if self.catalogue(&hash).is_none() {
             let catalogue = Arc::new(self.catalogue_with(texts)?);
             // The store has all texts, so an evicted one can be loaded again.
-            lock(&self.catalogues).put(hash, (catalogue, texts.is_foreign()), texts.bytes());
+            lock(&self.catalogues).put(hash, (catalogue, texts.is_uploaded()), texts.bytes());
         }
         Ok(())
     }
@@ -291,9 +292,4 @@ impl Library {
         lock(&self.compiled).put(key, Arc::clone(&ruleset), bytes);
         Ok(ruleset)
     }
-}
-
-/// Locks a mutex even if a thread panicked while holding it: what it protects is valid at any time.
-pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

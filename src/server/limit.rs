@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-use super::library::lock;
+use super::lock::lock;
 use super::net::Net;
 use super::places::Places;
 
-/// Number of payers of a kind of request from which on networks are not counted one by one. Accounts are in any case.
+/// Maximum number of networks and accounts that are counted one by one, for each kind of request. Beyond it, networks are
+/// counted by their wider networks; accounts are still counted one by one.
 const PAYERS: usize = 50_000;
 /// Time between two searches for payers that need no longer be counted.
 const SEARCH: Duration = Duration::from_secs(1);
@@ -95,9 +96,9 @@ impl Default for Limits {
 #[derive(Debug)]
 struct Meter {
     counts: DefaultKeyedRateLimiter<Payer>,
-    /// While `counts` has [`PAYERS`], networks are counted by their wider networks, of which there are few.
+    /// The wider networks, which are few: networks are counted here while `counts` has [`PAYERS`].
     wide: DefaultKeyedRateLimiter<Payer>,
-    /// When payers that need no longer be counted may be searched for again: this walks both tables.
+    /// When to search again for payers that need no longer be counted: this walks both tables.
     next_search: Mutex<Instant>,
 }
 

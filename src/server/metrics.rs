@@ -14,7 +14,6 @@ pub struct Metrics {
     moves: AtomicU64,
     refused: AtomicU64,
     dropped: AtomicU64,
-    sockets: AtomicU64,
     limited: AtomicU64,
     buckets: [AtomicU64; BUCKETS.len() + 1],
     micros: AtomicU64,
@@ -49,16 +48,9 @@ impl Metrics {
         self.limited.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(super) fn socket_opened(&self) {
-        self.sockets.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn socket_closed(&self) {
-        self.sockets.fetch_sub(1, Ordering::Relaxed);
-    }
-
-    /// All counters as text. `live` is the number of games in memory, `open` the number of open sockets and streams.
-    pub(super) fn text(&self, live: usize, open: usize) -> String {
+    /// All counters as text. `live` is the number of games in memory, `open` that of open sockets and streams, `sockets`
+    /// that of the sockets among them.
+    pub(super) fn text(&self, live: usize, open: usize, sockets: usize) -> String {
         let of = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         let mut text = String::new();
         let mut line = |name: &str, kind: &str, help: &str, value: u64| {
@@ -67,7 +59,7 @@ impl Metrics {
         };
         line("rulemate_games_live", "gauge", "Games in memory.", live as u64);
         line("rulemate_open", "gauge", "Open sockets and streams.", open as u64);
-        line("rulemate_sockets", "gauge", "Open WebSockets.", of(&self.sockets));
+        line("rulemate_sockets", "gauge", "Open WebSockets.", sockets as u64);
         line("rulemate_games_created_total", "counter", "Games made.", of(&self.games));
         line("rulemate_moves_total", "counter", "Durable moves.", of(&self.moves));
         line("rulemate_moves_refused_total", "counter", "Refused moves.", of(&self.refused));

@@ -24,6 +24,7 @@ mod lichess;
 mod limit;
 mod live;
 mod loader;
+mod lock;
 mod metrics;
 mod moderation;
 mod names;

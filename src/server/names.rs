@@ -39,9 +39,8 @@ impl Names {
     pub fn new(hosts: &[String], origins: &[String]) -> Result<Self, NameError> {
         let mut all = Self::default();
         for host in hosts {
-            let is_name = |it: &&String| name_of(it).is_some_and(|name| name == it.to_lowercase());
-            let host = Some(host).filter(is_name).ok_or_else(|| NameError::Host(host.clone()))?;
-            all.hosts.push(host.to_lowercase());
+            let name = name_of(host).filter(|it| *it == host.to_lowercase());
+            all.hosts.push(name.ok_or_else(|| NameError::Host(host.clone()))?);
         }
         for origin in origins {
             let (name, origin) =

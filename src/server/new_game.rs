@@ -70,7 +70,7 @@ impl Host {
 
     /// The id of the rematch: always the same, so that two requests at once get one game.
     pub fn rematch_id(&self, id: &str) -> String {
-        // Those who know the first game's id may see both games, so they may find this id. Nobody else can guess it.
+        // A client that knows the first game's id may see both games, so it may find this id. No other can guess it.
         let hash = blake3::hash(format!("rematch of {id}").as_bytes());
         spelled(&hash.as_bytes()[..ID_LETTERS])
     }

@@ -9,11 +9,11 @@ use std::time::Instant;
 use tokio::sync::mpsc;
 use tokio::time::MissedTickBehavior;
 
-use super::cluster::{Cluster, Done, Message};
+use super::cluster::{Cluster, Message, SentProblem};
 use super::core::Input;
 use super::host::Host;
-use super::library::lock;
 use super::live::command::Command;
+use super::lock::lock;
 use super::presence::SEND_INTERVAL;
 use super::store::{Membership, News};
 
@@ -42,7 +42,9 @@ impl Host {
             let Some(news) = news else { return };
             match news {
                 News::Appended { game, seq } => {
-                    lock(&self.live).get(&game).into_iter().for_each(|it| notify(it, seq));
+                    if let Some(inbox) = lock(&self.live).get(&game) {
+                        notify(inbox, seq);
+                    }
                 }
                 // Every game checks the store for itself.
                 News::Missed => lock(&self.live).values().for_each(|it| notify(it, u64::MAX)),
@@ -72,7 +74,7 @@ impl Host {
     /// Carries out a request of another node, if this node owns the game or can claim it.
     async fn serve_node(self: Arc<Self>, from: &str, number: u64, game: &str, input: Input) {
         let answer = self.ask(game, |reply| Command::PassedOn { input, reply }).await;
-        let done = Done::of(answer.flatten().transpose());
+        let done = answer.flatten().transpose().map(|it| it.map_err(SentProblem::from));
         let Some(cluster) = self.cluster() else { return };
         // A node that gets no answer asks again if the game has another owner by then, and gives up otherwise.
         match cluster.answer(from, number, done).await {

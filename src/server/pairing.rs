@@ -3,7 +3,8 @@
 //!
 //! A waiting account has a game with a free seat, and a record that names the game. To pair with this account is to
 //! change the record, which only one request can do, on whichever node. Two accounts that begin to wait at the same
-//! moment find each other as well: each looks again after writing its own record, and changes both.
+//! moment find each other as well: each looks again after writing its own record, and changes both. The account that
+//! finds the other one leaves a record for a moment, too: other requests of it get the same game, not a second opponent.
 //! Deliberately absent: guests, who have no ratings.
 
 use axum::http::StatusCode;
@@ -24,7 +25,7 @@ use super::web::{Web, to_the_end};
 const PATIENCE: u64 = 10 * 60 * 1000;
 /// Waiting time after which the difference of ratings no longer matters, in milliseconds.
 const EAGER: u64 = 60 * 1000;
-/// Time for an opponent who was found to take the seat, in milliseconds. After that the account waits again.
+/// Time for an account that has found an opponent to take the seat, in milliseconds. After that the opponent waits again.
 const JOINING: u64 = 10 * 1000;
 /// The difference of ratings up to which players are paired at once.
 const NEAR: f64 = 300.0;
@@ -55,8 +56,8 @@ pub(super) struct Paired {
     pub(super) paired: bool,
 }
 
-/// An account that waits, as the store keeps it.
-#[derive(Debug, Serialize, Deserialize)]
+/// An account that waits, or takes the seat opposite one that waits, as the store keeps it.
+#[derive(Debug, Clone, Serialize, Deserialize)]
 struct Waiting {
     game: String,
     rating: f64,
@@ -67,6 +68,9 @@ struct Waiting {
     /// When the opponent was found.
     #[serde(default)]
     met_at: u64,
+    /// Whether the account takes a seat in the game of another one. Then the record is valid for [`JOINING`].
+    #[serde(default)]
+    is_joining: bool,
 }
 
 impl Waiting {
@@ -77,7 +81,7 @@ impl Waiting {
 
     /// Whether the request is no longer valid.
     fn is_over(&self, now: u64) -> bool {
-        self.waited(now) > PATIENCE
+        self.waited(now) > if self.is_joining { JOINING } else { PATIENCE }
     }
 
     /// Whether an opponent is about to take the seat.
@@ -123,9 +127,8 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
-    /// The record of the account's own waiting game, if it has one. A request that is over begins anew, with the same
-    /// game; if an opponent was found who never came, it goes on. The record is removed if there is an opponent, or the game
-    /// is over.
+    /// The account's own record, if it has one. A request that is over begins anew, with the same game; if an opponent was
+    /// found who never came, it goes on. The record is removed if there is an opponent, or the game is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
         let Some(text) = store.record(&self.key())? else { return Ok(None) };
         let own = serde_json::from_str::<Waiting>(&text).ok();
@@ -133,6 +136,8 @@ impl Asking {
         let is_being_met = own.as_ref().is_some_and(|it| it.is_being_met(self.now));
         let own = own.map(|it| it.checked(store)).transpose()?.flatten();
         let (own, to) = match own {
+            Some(it) if it.is_joining && !it.is_over(self.now) => return Ok(Some(it)),
+            Some(it) if it.is_joining => (None, None),
             Some(it) if it.is_met => (Some(it).filter(|it| !it.is_over(self.now)), None),
             Some(it) if !is_being_met && (was_met || it.is_over(self.now)) => {
                 let at = if it.is_over(self.now) { self.now } else { it.at };
@@ -148,9 +153,9 @@ impl Asking {
         Ok(own)
     }
 
-    /// Pairs with the nearest waiting account, and takes this account off the list. Returns the game to join.
-    fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
-        let rating = rating::current(store, &self.id, &self.rules)?;
+    /// The waiting accounts that this one may be paired with, the nearest in rating first. Removes records that have no use
+    /// any more.
+    fn candidates(&self, store: &mut dyn Store, rating: f64) -> Result<Vec<Candidate>, StoreError> {
         let mut candidates = Vec::new();
         let records = store.records(&self.prefix, "", EXAMINED)?;
         // The accounts of requests that are over find their games by them, unless they leave no room for others.
@@ -177,6 +182,13 @@ impl Asking {
             }
         }
         candidates.sort_by(|one, other| one.distance.total_cmp(&other.distance));
+        Ok(candidates)
+    }
+
+    /// Pairs with the nearest waiting account; this account no longer waits then, but joins. Returns the game to join.
+    fn meet(&self, store: &mut dyn Store) -> Result<Option<String>, StoreError> {
+        let rating = rating::current(store, &self.id, &self.rules)?;
+        let candidates = self.candidates(store, rating)?;
         let own = store.record(&self.key())?;
         let known = own.as_deref().and_then(|it| serde_json::from_str::<Waiting>(it).ok());
         if known.is_some_and(|it| it.is_met) {
@@ -185,11 +197,12 @@ impl Asking {
         }
         for Candidate { key, text, waiting, .. } in candidates {
             let met = Waiting { is_met: true, met_at: self.now, ..waiting };
-            let to = serde_json::to_string(&met).ok();
-            let mut changes = vec![Change { key, from: Some(text), to }];
-            if own.is_some() {
-                changes.push(Change { key: self.key(), from: own.clone(), to: None });
-            }
+            let joining = Waiting { rating, at: self.now, is_joining: true, ..met.clone() };
+            let to = |it: &Waiting| serde_json::to_string(it).ok();
+            let changes = [
+                Change { key, from: Some(text), to: to(&met) },
+                Change { key: self.key(), from: own.clone(), to: to(&joining) },
+            ];
             if store.change(&changes)? {
                 return Ok(Some(met.game));
             }
@@ -197,12 +210,22 @@ impl Asking {
         Ok(None)
     }
 
+    /// Removes the record that the account takes a seat in a game, which it did not get.
+    fn give_up(&self, store: &mut dyn Store, game: &str) -> Result<(), StoreError> {
+        let Some(text) = store.record(&self.key())? else { return Ok(()) };
+        let own = serde_json::from_str::<Waiting>(&text);
+        if own.is_ok_and(|it| it.is_joining && it.game == game) {
+            store.change(&[Change { key: self.key(), from: Some(text), to: None }])?;
+        }
+        Ok(())
+    }
+
     /// Puts the account on the list. If another of its requests was faster, the game of that one stays there, and is
     /// returned.
     fn wait(&self, store: &mut dyn Store, game: &str) -> Result<Option<String>, StoreError> {
         let rating = rating::current(store, &self.id, &self.rules)?;
         let (game, at) = (game.to_owned(), self.now);
-        let waiting = Waiting { game, rating, at, is_met: false, met_at: 0 };
+        let waiting = Waiting { game, rating, at, is_met: false, met_at: 0, is_joining: false };
         let to = serde_json::to_string(&waiting).ok();
         if store.change(&[Change { key: self.key(), from: None, to }])? {
             return Ok(None);
@@ -263,8 +286,8 @@ impl Web {
     ) -> Result<Paired, Problem> {
         let looking = asking.clone();
         let own = self.host.reads().ask(move |store| looking.own(store)).await?;
-        if let Some(it) = own.as_ref().filter(|it| it.is_met) {
-            return Ok(Paired::new(it.game.clone(), true));
+        if let Some(it) = own.as_ref().filter(|it| it.is_met || it.is_joining) {
+            return Ok(Paired::new(it.game.clone(), it.is_met));
         }
         let own_game = own.as_ref().map(|it| it.game.as_str());
         if let Some(id) = self.take_opposite_seat(account, &asking, own_game).await? {
@@ -320,8 +343,8 @@ impl Web {
         Ok(listed)
     }
 
-    /// Takes the seat opposite a waiting player. Returns the game; `None` if nobody waits. Then the account still waits in
-    /// its `own` game.
+    /// Takes the seat opposite a waiting player. Returns the game; `None` if no player waits. Then the account still waits
+    /// in its `own` game.
     async fn take_opposite_seat(
         &self,
         account: &Account,
@@ -336,15 +359,14 @@ impl Web {
             has_met = true;
             let (name, token) = (account.name.clone(), account.token.clone());
             let join = Input::Join { side: None, name, token, rated: true };
-            match self.host.step(&game, join).await {
-                Ok(_) => return Ok(Some(game)),
-                Err(problem) if problem.status == StatusCode::SERVICE_UNAVAILABLE => {
-                    failed = Some(problem);
-                    break;
-                }
-                // The seat is taken, or the request is over: try the next one.
-                Err(_) => {}
+            let Err(problem) = self.host.step(&game, join).await else { return Ok(Some(game)) };
+            let joining = asking.clone();
+            self.host.reads().ask(move |store| joining.give_up(store, &game)).await?;
+            if problem.status == StatusCode::SERVICE_UNAVAILABLE {
+                failed = Some(problem);
+                break;
             }
+            // The seat is taken, or the request is over: try the next one.
         }
         if has_met && let Some(own) = own {
             // What came to nothing has taken the account off the list.

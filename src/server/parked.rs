@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::Notify;
 
 use super::core::Timing;
-use super::library::lock;
+use super::lock::lock;
 
 /// Maximum number of games that are remembered. Beyond it, games whose flags fall last are forgotten: their clocks go on
 /// as after a restart.

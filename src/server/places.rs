@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use super::library::lock;
+use super::lock::lock;
 use super::net::Net;
 
 /// Places for connections of one kind.

@@ -10,14 +10,13 @@
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use axum::http::StatusCode;
 use tokio::sync::oneshot;
 
-use super::library::lock;
+use super::lock::lock;
 use super::problem::Problem;
 use crate::game::{Allowance, Resource, Stop};
 
@@ -29,12 +28,12 @@ pub(super) enum Lane {
     /// Longer jobs under rules that were not uploaded, and jobs without rules.
     Work,
     /// All jobs under uploaded rules, except for the computer's moves.
-    Foreign,
+    Uploaded,
     /// The computer's moves.
     Think,
 }
 
-const LANES: [Lane; 4] = [Lane::Play, Lane::Work, Lane::Foreign, Lane::Think];
+const LANES: [Lane; 4] = [Lane::Play, Lane::Work, Lane::Uploaded, Lane::Think];
 
 impl Lane {
     /// Maximum number of jobs that wait.
@@ -42,7 +41,7 @@ impl Lane {
         match self {
             // After a start, requests for many games wait for the same rules to be compiled once.
             Self::Play | Self::Work => 4096,
-            Self::Foreign | Self::Think => 64,
+            Self::Uploaded | Self::Think => 64,
         }
     }
 
@@ -51,7 +50,7 @@ impl Lane {
         match self {
             Self::Play => Duration::from_secs(5),
             Self::Work => Duration::from_secs(10),
-            Self::Foreign => Duration::from_secs(2),
+            Self::Uploaded => Duration::from_secs(2),
             // The longest thought, and before it the time to learn what pieces are worth in a new game.
             Self::Think => Duration::from_secs(8),
         }
@@ -63,7 +62,7 @@ impl Lane {
             Self::Play => cores.max(2),
             // A job may take much memory, so there are few threads.
             Self::Work => (cores / 2).clamp(1, 4),
-            Self::Foreign | Self::Think => (cores / 4).clamp(1, 4),
+            Self::Uploaded | Self::Think => (cores / 4).clamp(1, 4),
         }
     }
 
@@ -80,9 +79,10 @@ const LOOK: Duration = Duration::from_millis(20);
 /// Maximum budget of one job, as a number of requests: replaying a game counts as one for each action.
 const REQUESTS: u64 = 1024;
 
-/// Why a job was not done.
+/// Why a job was not begun.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Undone {
+    /// It has waited for longer than [`PATIENCE`].
     Waited,
     Stopping,
 }
@@ -110,6 +110,24 @@ struct Queue {
 }
 
 impl Queue {
+    /// Adds a job.
+    ///
+    /// # Errors
+    /// Too many jobs wait already, or the queue is closed.
+    fn add(&self, job: Job) -> Result<(), Problem> {
+        let mut waiting = lock(&self.waiting);
+        if waiting.is_closed {
+            return Err(stopping());
+        }
+        if waiting.jobs.len() >= self.lane.limit() {
+            return Err(busy());
+        }
+        waiting.jobs.push_back(job);
+        drop(waiting);
+        self.arrival.notify_one();
+        Ok(())
+    }
+
     /// Waits for the next job; `None` when the queue is closed and empty.
     fn next(&self) -> Option<Job> {
         let mut waiting = lock(&self.waiting);
@@ -206,19 +224,8 @@ impl Pool {
             queues.push(queue);
         }
         let watched: Vec<_> = queues.iter().map(Arc::downgrade).collect();
-        thread::Builder::new().name("rules-watchdog".into()).spawn(move || {
-            loop {
-                thread::sleep(LOOK);
-                let (now, mut is_needed) = (Instant::now(), false);
-                for queue in watched.iter().filter_map(std::sync::Weak::upgrade) {
-                    queue.stop_late(now);
-                    is_needed |= queue.needs_watching();
-                }
-                if !is_needed {
-                    return;
-                }
-            }
-        })?;
+        let watchdog = thread::Builder::new().name("rules-watchdog".into());
+        watchdog.spawn(move || watch_deadlines(&watched))?;
         Ok(Self(queues))
     }
 
@@ -299,23 +306,27 @@ impl Pool {
         };
         let job = Job { work: Box::new(work), stop: stop.clone(), since: Instant::now() };
         let queue = self.queue(lane);
-        {
-            let mut waiting = lock(&queue.waiting);
-            if waiting.is_closed {
-                return Err(stopping());
-            }
-            if waiting.jobs.len() >= lane.limit() {
-                return Err(busy());
-            }
-            waiting.jobs.push_back(job);
-        }
-        queue.arrival.notify_one();
+        queue.add(job)?;
         let _waiting = StopOnDrop(stop);
         match answer.await {
             Ok(Ok((done, ran_out))) => Ok((done, ran_out.map(|it| queue.problem(it)))),
             Ok(Err(Undone::Waited)) => Err(busy()),
             Ok(Err(Undone::Stopping)) => Err(stopping()),
-            Err(_) => Err(failed()),
+            Err(_) => Err(Problem::internal()),
+        }
+    }
+}
+
+/// Stops jobs that take too long, until all queues are closed and no job runs.
+fn watch_deadlines(queues: &[Weak<Queue>]) {
+    let mut is_needed = true;
+    while is_needed {
+        thread::sleep(LOOK);
+        let now = Instant::now();
+        is_needed = false;
+        for queue in queues.iter().filter_map(Weak::upgrade) {
+            queue.stop_late(now);
+            is_needed |= queue.needs_watching();
         }
     }
 }
@@ -364,11 +375,6 @@ fn stopping() -> Problem {
     Problem::not_now("stopping", message)
 }
 
-pub(super) fn failed() -> Problem {
-    let status = StatusCode::INTERNAL_SERVER_ERROR;
-    Problem::new(status, "internal", "the server has failed at this; it is in its log")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -395,7 +401,7 @@ mod tests {
                 begun.send(()).unwrap();
                 ended.recv().ok();
             };
-            pool.run(Lane::Foreign, hold).await
+            pool.run(Lane::Uploaded, hold).await
         });
         at.block_on(received(&began));
         end
@@ -404,17 +410,17 @@ mod tests {
     #[test]
     fn a_full_queue_refuses_and_other_lanes_go_on() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
-        let ends: Vec<_> = (0..Lane::Foreign.threads()).map(|_| occupy(&pool, &runtime)).collect();
+        let ends: Vec<_> = (0..Lane::Uploaded.threads()).map(|_| occupy(&pool, &runtime)).collect();
         runtime.block_on(async {
             let mut waiting = tokio::task::JoinSet::new();
-            for _ in 0..Lane::Foreign.limit() {
+            for _ in 0..Lane::Uploaded.limit() {
                 let pool = Arc::clone(&pool);
-                waiting.spawn(async move { pool.run(Lane::Foreign, || 7).await });
+                waiting.spawn(async move { pool.run(Lane::Uploaded, || 7).await });
             }
-            while pool.waiting(Lane::Foreign) < Lane::Foreign.limit() {
+            while pool.waiting(Lane::Uploaded) < Lane::Uploaded.limit() {
                 tokio::task::yield_now().await;
             }
-            let refused = pool.run(Lane::Foreign, || 7).await;
+            let refused = pool.run(Lane::Uploaded, || 7).await;
             assert_eq!(refused, Err(busy()));
             assert_eq!(pool.run(Lane::Play, || 5).await, Ok(5));
             drop(ends);
@@ -425,18 +431,18 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_any_more_is_stopped() {
+    fn a_job_that_no_request_waits_for_is_stopped() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
-        let ends: Vec<_> = (0..Lane::Foreign.threads()).map(|_| occupy(&pool, &runtime)).collect();
+        let ends: Vec<_> = (0..Lane::Uploaded.threads()).map(|_| occupy(&pool, &runtime)).collect();
         runtime.block_on(async {
             let asking = tokio::spawn({
                 let pool = Arc::clone(&pool);
-                async move { pool.run(Lane::Foreign, || 7).await }
+                async move { pool.run(Lane::Uploaded, || 7).await }
             });
-            while pool.waiting(Lane::Foreign) == 0 {
+            while pool.waiting(Lane::Uploaded) == 0 {
                 tokio::task::yield_now().await;
             }
-            let stop = lock(&pool.queue(Lane::Foreign).waiting).jobs[0].stop.clone();
+            let stop = lock(&pool.queue(Lane::Uploaded).waiting).jobs[0].stop.clone();
             assert!(!stop.is_stopped());
             asking.abort();
             assert!(asking.await.is_err());
@@ -457,7 +463,7 @@ mod tests {
     fn rules_without_end_meet_the_deadline_and_the_end_of_the_server() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
         runtime.block_on(async {
-            let late = pool.run_with_budget(Lane::Foreign, usize::MAX, endless).await;
+            let late = pool.run_with_budget(Lane::Uploaded, usize::MAX, endless).await;
             assert_eq!(late, Ok(((), Some(spent(Resource::Time)))));
             let (sender, receiver) = mpsc::channel();
             let asking = tokio::spawn({
@@ -503,7 +509,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_ends_and_a_panic_takes_no_thread() {
+    fn a_job_that_is_not_waited_for_ends_and_a_panic_takes_no_thread() {
         let (runtime, pool) = (runtime(), Arc::new(Pool::start().unwrap()));
         runtime.block_on(async {
             let (sender, receiver) = mpsc::channel();
@@ -516,14 +522,14 @@ mod tests {
             };
             let asking = tokio::spawn({
                 let pool = Arc::clone(&pool);
-                async move { pool.run_with_budget(Lane::Foreign, usize::MAX, endless).await }
+                async move { pool.run_with_budget(Lane::Uploaded, usize::MAX, endless).await }
             });
             received(&receiver).await;
             asking.abort();
             received(&receiver).await;
-            let failing = pool.run(Lane::Foreign, || panic!("on purpose")).await;
-            assert_eq!(failing, Err::<(), _>(failed()));
-            assert_eq!(pool.run(Lane::Foreign, || 3).await, Ok(3));
+            let failing = pool.run(Lane::Uploaded, || panic!("on purpose")).await;
+            assert_eq!(failing, Err::<(), _>(Problem::internal()));
+            assert_eq!(pool.run(Lane::Uploaded, || 3).await, Ok(3));
         });
     }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use super::library::lock;
+use super::lock::lock;
 
 /// Interval at which a node sends the others its changes.
 pub(super) const SEND_INTERVAL: Duration = Duration::from_millis(500);
@@ -68,6 +68,11 @@ impl Presence {
         let all = Arc::clone(&self.0);
         lock(&all).here.entry(game.to_owned()).or_default().count += 1;
         OpenSocket { all, game: game.to_owned(), sides: Vec::new() }
+    }
+
+    /// The number of sockets that are open on this node.
+    pub(super) fn sockets(&self) -> usize {
+        lock(&self.0).here.values().map(|it| it.count).sum()
     }
 
     /// The presence to send to other nodes now, by game: changes since the last time, or everything.

@@ -83,6 +83,11 @@ impl Problem {
         Self::not_now("store_unavailable", message)
     }
 
+    pub(super) fn internal() -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self::new(status, "internal", "the server has failed at this; it is in its log")
+    }
+
     pub(super) fn log_damaged(message: String) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, "log_damaged", message)
     }

@@ -110,10 +110,10 @@ fn rated_key(game: &str) -> String {
 }
 
 fn rating_key(id: &str, rules: &str) -> String {
-    format!("{}{rules}", ratings_of(id))
+    format!("{}{rules}", rating_prefix(id))
 }
 
-fn ratings_of(id: &str) -> String {
+fn rating_prefix(id: &str) -> String {
     format!("rating {id} ")
 }
 
@@ -124,13 +124,13 @@ fn rule_sets_key(id: &str) -> String {
 
 /// The prefix of keys that sort by rating, the highest first. The name of a rule set may have any words, so its hash
 /// stands for it.
-fn ranks_of(rules: &str) -> String {
+fn rank_prefix(rules: &str) -> String {
     format!("rank {} ", short_hash(rules))
 }
 
 fn rank_key(rules: &str, rating: f64, id: &str) -> String {
     let below = (9_999.0 - rating.clamp(0.0, 9_999.0)).round();
-    format!("{}{below:04} {id}", ranks_of(rules))
+    format!("{}{below:04} {id}", rank_prefix(rules))
 }
 
 impl RatingRecord {
@@ -162,7 +162,7 @@ fn rounded(value: f64) -> i32 {
 
 /// The ratings of an account, those with the most games first.
 pub(super) fn of(store: &mut dyn Store, id: &str, now: u64) -> Result<Vec<Rating>, StoreError> {
-    let prefix = ratings_of(id);
+    let prefix = rating_prefix(id);
     let mut all = Vec::new();
     for (key, text) in store.records(&prefix, "", RULE_SETS)? {
         let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
@@ -222,7 +222,7 @@ pub(super) fn leaders(
     now: u64,
 ) -> Result<Vec<Leader>, StoreError> {
     let mut found: Vec<Leader> = Vec::new();
-    for prefix in rules.names().map(ranks_of) {
+    for prefix in rules.names().map(rank_prefix) {
         for (key, text) in store.records(&prefix, "", EXAMINED)? {
             let Ok(kept) = serde_json::from_str::<RatingRecord>(&text) else { continue };
             let Some((_, id)) = key[prefix.len()..].split_once(' ') else { continue };
@@ -258,10 +258,10 @@ impl RatedRules {
         Self { name, earlier: Vec::new() }
     }
 
-    /// A game with presets; `foreign` as in [`name_of`].
-    pub(super) fn of(ruleset: &Ruleset, presets: &[String], foreign: Option<&str>) -> Self {
+    /// A game with presets; `uploaded` as in [`name_of`].
+    pub(super) fn of(ruleset: &Ruleset, presets: &[String], uploaded: Option<&str>) -> Self {
         let (short, full): (Vec<_>, Vec<_>) = ruleset.added().into_iter().unzip();
-        let name = |presets: &[String]| name_of(&ruleset.game().name, presets, foreign);
+        let name = |presets: &[String]| name_of(&ruleset.game().name, presets, uploaded);
         let mut rules = Self::named(name(&short));
         for earlier in [name(presets), name(&full)] {
             if !rules.names().any(|it| it == earlier) {
@@ -288,19 +288,19 @@ impl Host {
         presets: &[String],
     ) -> Result<RatedRules, Problem> {
         let (ruleset, _) = self.rules_of(rules, game, presets).await?;
-        let foreign = Some(rules).filter(|it| self.library.is_foreign(it));
-        Ok(RatedRules::of(&ruleset, presets, foreign))
+        let uploaded = Some(rules).filter(|it| self.library.is_uploaded(it));
+        Ok(RatedRules::of(&ruleset, presets, uploaded))
     }
 }
 
-/// The name of a rule set: the game, its presets in alphabetical order, and, if its rules are not those of this
-/// package, the beginning of their hash (`foreign`).
-fn name_of(game: &str, presets: &[String], foreign: Option<&str>) -> String {
+/// The name of a rule set: the game, its presets in alphabetical order, and, if its rules were uploaded, the beginning of
+/// their hash (`uploaded`).
+fn name_of(game: &str, presets: &[String], uploaded: Option<&str>) -> String {
     let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
     words.sort_unstable();
     words.insert(0, game);
     let mut rules = words.join(" ");
-    if let Some(hash) = foreign {
+    if let Some(hash) = uploaded {
         rules = format!("{rules} by {}", hash.get(..16).unwrap_or(hash));
     }
     match rules.chars().count() <= NAME {
@@ -397,18 +397,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     let log = host.log(id).await?;
     let played = match setup_of(&log).zip(result(&log)) {
         None => None,
-        Some((Setup { game, presets, rules, .. }, result)) => {
-            let rated = match host.rated_rules(rules, game, presets).await {
-                Err(problem) if problem.status.is_server_error() => return Err(problem),
-                // The rules are gone, or load no more: their name is as it was written.
-                Err(_) => {
-                    let foreign = Some(rules.as_str()).filter(|it| host.library.is_foreign(it));
-                    RatedRules::named(name_of(game, presets, foreign))
-                }
-                Ok(rated) => rated,
-            };
-            Some((rated, result))
-        }
+        Some((setup, result)) => Some((rules_of(host, setup).await?, result)),
     };
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
     let settle = move |store: &mut dyn Store| {
@@ -428,6 +417,18 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
     host.reads().edit(Problem::unavailable, settle).await
 }
 
+/// The rule set of a game. If its rules are gone, or cannot be loaded any more, its name is as it was written.
+async fn rules_of(host: &Arc<Host>, setup: &Setup) -> Result<RatedRules, Problem> {
+    let Setup { game, presets, rules, .. } = setup;
+    match host.rated_rules(rules, game, presets).await {
+        Err(problem) if !problem.status.is_server_error() => {
+            let uploaded = Some(rules.as_str()).filter(|it| host.library.is_uploaded(it));
+            Ok(RatedRules::named(name_of(game, presets, uploaded)))
+        }
+        found => found,
+    }
+}
+
 /// The changes that count the rule sets that are new for players; `None` if one of them has no room for one more.
 fn room(
     store: &mut dyn Store,
@@ -440,7 +441,7 @@ fn room(
             continue;
         }
         counts.push(next_count(store, rule_sets_key(id))?);
-        if store.records(&ratings_of(id), "", RULE_SETS)?.len() >= RULE_SETS {
+        if store.records(&rating_prefix(id), "", RULE_SETS)?.len() >= RULE_SETS {
             return Ok(None);
         }
     }
@@ -466,33 +467,43 @@ fn rating_changes(
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());
     let mut new_ratings = Vec::new();
     let mut changes = Vec::new();
-    let name = rules.name.as_str();
     for ((id, (found, old)), new) in players.iter().zip(before).zip([first, second]) {
-        let kept = old.after(new, now.max(old.at));
-        new_ratings.push(RatingChange {
-            id: id.clone(),
-            before: rounded(old.rating),
-            after: rounded(kept.rating),
-        });
-        let to = serde_json::to_string(&kept).ok();
-        let old_name = found.as_ref().map_or(name, |it| it.rules);
-        let (old_rank, rank) =
-            (rank_key(old_name, old.rating, id), rank_key(name, kept.rating, id));
-        if old_rank != rank {
-            let from = store.record(&old_rank)?;
-            changes.extend(from.map(|it| Change { key: old_rank, from: Some(it), to: None }));
-        }
-        let from = store.record(&rank)?;
-        changes.push(Change { key: rank, from, to: to.clone() });
-        let mut from = found.map(|it| it.text);
-        if old_name != name {
-            changes.push(Change { key: rating_key(id, old_name), from: from.take(), to: None });
-        }
-        changes.push(Change { key: rating_key(id, name), from, to });
+        let new = old.after(new, now.max(old.at));
+        let (before, after) = (rounded(old.rating), rounded(new.rating));
+        new_ratings.push(RatingChange { id: id.clone(), before, after });
+        changes.extend(rating_change(store, id, &rules.name, found, &old, &new)?);
     }
-    let settled = Settled { rules: name.to_owned(), players: new_ratings };
+    let settled = Settled { rules: rules.name.clone(), players: new_ratings };
     let to = serde_json::to_string(&settled).ok();
     changes.push(Change { key: rated_key(game), from: None, to });
+    Ok(changes)
+}
+
+/// The changes that keep a new rating of an account under the name of a rule set, and its rank. What was `found` of the old
+/// one may be kept under an earlier name.
+fn rating_change(
+    store: &mut dyn Store,
+    id: &str,
+    name: &str,
+    found: Option<StoredRating<'_>>,
+    old: &RatingRecord,
+    new: &RatingRecord,
+) -> Result<Vec<Change>, StoreError> {
+    let mut changes = Vec::new();
+    let to = serde_json::to_string(new).ok();
+    let old_name = found.as_ref().map_or(name, |it| it.rules);
+    let (old_rank, rank) = (rank_key(old_name, old.rating, id), rank_key(name, new.rating, id));
+    if old_rank != rank {
+        let from = store.record(&old_rank)?;
+        changes.extend(from.map(|it| Change { key: old_rank, from: Some(it), to: None }));
+    }
+    let from = store.record(&rank)?;
+    changes.push(Change { key: rank, from, to: to.clone() });
+    let mut from = found.map(|it| it.text);
+    if old_name != name {
+        changes.push(Change { key: rating_key(id, old_name), from: from.take(), to: None });
+    }
+    changes.push(Change { key: rating_key(id, name), from, to });
     Ok(changes)
 }
 

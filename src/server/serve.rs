@@ -16,7 +16,7 @@ use super::limit::Limits;
 use super::names::Names;
 use super::problem::Problem;
 use super::rating::settle_games;
-use super::store::{self, StoreError};
+use super::store::{self, Membership, StoreError};
 use super::tournament::run_tournaments;
 use super::web::Web;
 use super::webhooks::Hooks;
@@ -90,12 +90,7 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
             None => None,
             Some(address) => Some(listen(address).await?),
         };
-        if let Some(others) = others {
-            tokio::spawn(Arc::clone(&host).join(others));
-        }
-        tokio::spawn(offer_changed_files(Arc::clone(&host), files));
-        tokio::spawn(settle_games(Arc::downgrade(&host)));
-        tokio::spawn(run_tournaments(Arc::downgrade(&host)));
+        start_tasks(&host, others, files);
         if let Some(hooks) = &settings.hooks {
             host.set_hooks(hooks)?;
         }
@@ -124,6 +119,16 @@ pub fn serve(settings: Settings, ready: impl FnOnce(Addresses)) -> Result<(), Se
     drop(host);
     journal.finish();
     served
+}
+
+/// Starts the tasks that run beside the requests.
+fn start_tasks(host: &Arc<Host>, others: Option<Membership>, files: watch::Receiver<Vec<Source>>) {
+    if let Some(others) = others {
+        tokio::spawn(Arc::clone(host).join(others));
+    }
+    tokio::spawn(offer_changed_files(Arc::clone(host), files));
+    tokio::spawn(settle_games(Arc::downgrade(host)));
+    tokio::spawn(run_tournaments(Arc::downgrade(host)));
 }
 
 /// Serves until it is told to stop; then requests under way have [`GRACE`] to finish.

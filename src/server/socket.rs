@@ -166,14 +166,12 @@ pub(super) async fn open(
         // One message is written at a time: this is the buffer for a client that does not read.
         .max_write_buffer_size(FRAME + MESSAGE);
     Ok(upgrade.on_upgrade(move |socket| async move {
-        web.host.metrics.socket_opened();
         let presence = web.host.presence.enter(&id);
         let window = Instant::now();
         let mut client = Client { web, id, socket, token: None, presence, window, received: 0 };
         if let Some(feed) = client.admitted(feed, last.v).await {
             client.run(feed).await;
         }
-        client.web.host.metrics.socket_closed();
         // From here on the connection no longer counts against the limits of the address.
         drop((held, connected));
     }))

@@ -10,7 +10,7 @@ use super::pool::spent;
 use super::problem::Problem;
 use super::rating::{MIN_ACTIONS, unsettled_key};
 use super::store::{GameState, Summary};
-use crate::game::Game;
+use crate::game::{Game, View};
 use crate::presets::{Activation, Catalogue};
 
 /// The state of a game; the position is that of `past` if it is given.
@@ -22,25 +22,9 @@ pub(super) fn of(
     lines: Lines,
     now: u64,
 ) -> Result<Value, Problem> {
-    let is_past = past.is_some();
     let active = Catalogue::active(past.as_ref().unwrap_or_else(|| room.rules().game()));
     let active = Activation::texts(&active);
-    let (mut position, unsaid) = match &mut past {
-        Some(game) => (game.view(), room.rules().unsaid_of(game)),
-        None => {
-            let board = room.rules_mut();
-            (board.game_mut().view(), board.unsaid())
-        }
-    };
-    // Nothing else reports an exhausted budget of `past`, which is a copy.
-    if let Some(game) = &mut past {
-        game.check().map_err(|it| spent(it.resource))?;
-    }
-    // A game may end in ways that its rules do not know: by time, by agreement.
-    if room.outcome().is_some() && !is_past {
-        position.legal.clear();
-        position.claims.clear();
-    }
+    let (position, unsaid) = position(room, past.as_mut())?;
     let is_computer = |seat: &Option<Seat>| seat.as_ref().is_some_and(|it| it.computer.is_some());
     let computers: Vec<bool> = room.seats().iter().map(is_computer).collect();
     let summary = summary(id, room);
@@ -95,6 +79,28 @@ pub(super) fn of(
         "legal": legal,
         "position": position,
     }))
+}
+
+/// The position of `past`, or else of the room, and the attributes that its FEN does not state.
+fn position(
+    room: &mut Room<Board>,
+    past: Option<&mut Game>,
+) -> Result<(View, Vec<String>), Problem> {
+    if let Some(game) = past {
+        let found = (game.view(), room.rules().unsaid_of(game));
+        // Nothing else reports an exhausted budget of `past`, which is a copy.
+        game.check().map_err(|it| spent(it.resource))?;
+        return Ok(found);
+    }
+    let is_over = room.outcome().is_some();
+    let board = room.rules_mut();
+    let (mut position, unsaid) = (board.game_mut().view(), board.unsaid());
+    // A game may end in ways that its rules do not know: by time, by agreement.
+    if is_over {
+        position.legal.clear();
+        position.claims.clear();
+    }
+    Ok((position, unsaid))
 }
 
 /// A page of the actions that were played in a game.

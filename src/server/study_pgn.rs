@@ -32,7 +32,7 @@ pub(super) fn write(study: &Study) -> Result<String, Problem> {
     let mut game = PgnGame {
         sides: [player_tag(first), player_tag(second)],
         tags,
-        comments: as_comments(&study.comment).collect(),
+        comments: as_comments(&study.comment),
         moves: line(study, 0),
         ..PgnGame::default()
     };
@@ -64,7 +64,7 @@ fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> 
             false => Vec::new(),
         };
         if rest.is_empty() {
-            let comments = as_comments(&node.comment).collect();
+            let comments = as_comments(&node.comment);
             let (text, nags) = (node.san.clone(), node.nags.clone());
             turns.push((PgnMove { text, nags, comments, ..PgnMove::default() }, node.id));
             continue;
@@ -89,8 +89,8 @@ const IN_WORDS: usize = 20;
 /// The beginning of a comment on an action within a turn.
 const ACTION: &str = "[%action ";
 
-fn as_comments(comment: &str) -> impl Iterator<Item = String> + '_ {
-    Some(comment).filter(|it| !it.is_empty()).map(str::to_owned).into_iter()
+fn as_comments(comment: &str) -> Vec<String> {
+    if comment.is_empty() { Vec::new() } else { vec![comment.to_owned()] }
 }
 
 /// The contents of a PGN, for a new study.
@@ -170,8 +170,8 @@ fn add_line(
             for variation in &mv.variations {
                 add_line(study, board, variation, after, depth)?;
             }
-            let placed = |it: Problem| Problem { message: placed(mv, &it.message), ..it };
-            study.add_comment(after, &in_words(&moves[at..])).map_err(placed)?;
+            let comment = in_words(&moves[at..]);
+            study.add_comment(after, &comment).map_err(|it| placed(mv, it))?;
             break;
         }
         let nodes = add_turn(study, board, mv, after, depth)?;
@@ -218,14 +218,14 @@ fn add_turn(
     after: u32,
     depth: usize,
 ) -> Result<Vec<u32>, Problem> {
-    let at = |problem: Problem| Problem { message: placed(mv, &problem.message), ..problem };
+    let at = |it: Problem| placed(mv, it);
     let mut nodes: Vec<u32> = Vec::new();
     for text in board.actions(&mv.text) {
         let played = board.play(&text).map_err(|it| refused(mv, &it.sentence))?;
         Study::check_depth(depth + nodes.len()).map_err(at)?;
         nodes.push(study.add(nodes.last().copied().unwrap_or(after), &played).map_err(at)?);
     }
-    let Some((&last, _)) = nodes.split_last() else { return Err(refused(mv, "it is no action")) };
+    let Some(&last) = nodes.last() else { return Err(refused(mv, "it is no action")) };
     study.annotate(last, &mv.nags, "").map_err(at)?;
     for comment in &mv.comments {
         match action_comment(comment) {
@@ -251,9 +251,11 @@ fn refused(mv: &PgnMove, why: &str) -> Problem {
     // The reason may begin with the move, which is named already.
     let rest = why.strip_prefix(mv.text.as_str());
     let why = rest.and_then(|it| it.strip_prefix(" is ").or(it.strip_prefix(": "))).unwrap_or(why);
-    Problem::unprocessable("bad_import", placed(mv, &format!("{}: {why}", mv.text)))
+    placed(mv, Problem::unprocessable("bad_import", format!("{}: {why}", mv.text)))
 }
 
-fn placed(mv: &PgnMove, what: &str) -> String {
-    format!("line {}, column {}: {what}", mv.line, mv.column)
+/// A problem whose message begins with the place of a move.
+fn placed(mv: &PgnMove, problem: Problem) -> Problem {
+    let message = format!("line {}, column {}: {}", mv.line, mv.column, problem.message);
+    Problem { message, ..problem }
 }

@@ -21,15 +21,18 @@ pub(super) fn pgn(id: &str, log: &[LogEntry]) -> Result<String, Problem> {
         let advice = ": ask for the facts or the log";
         return Err(no_pgn(&setup.game, &setup.sides, advice));
     };
-    let (comments, turns) = turns(log);
+    let (comments, moves) = turns(log);
     let sides = [player_tag(first), player_tag(second)];
     let tags = tags(id, log, setup, &sides);
-    let mut game = PgnGame { sides, tags, comments, ..PgnGame::default() };
-    game.first = FirstMove::from_fen(setup.fen.as_deref(), first_side(log) == Some(1));
-    for (text, comments) in turns {
-        game.moves.push(PgnMove { text, comments, ..PgnMove::default() });
-    }
-    game.result = Some(result(log));
+    let game = PgnGame {
+        sides,
+        tags,
+        comments,
+        first: FirstMove::from_fen(setup.fen.as_deref(), first_side(log) == Some(1)),
+        moves,
+        result: Some(result(log)),
+        ..PgnGame::default()
+    };
     Ok(game.to_pgn())
 }
 
@@ -61,65 +64,55 @@ pub(super) fn player_tag(side: &str) -> String {
     letters.next().map(|it| it.to_ascii_uppercase()).into_iter().chain(letters).collect()
 }
 
-type Comments = Vec<String>;
-
-/// The comments before the first turn, and the text of each turn with its comments: notes of the rules, the time left,
-/// and changes of presets after the turn. A change of presets ends a turn here, even if more actions of it follow.
-fn turns(log: &[LogEntry]) -> (Comments, Vec<(String, Comments)>) {
-    struct Action<'l> {
-        san: &'l str,
-        goes_on: bool,
-        turn_text: Option<&'l str>,
-        notes: Comments,
-    }
-    let mut actions: Vec<Action<'_>> = Vec::new();
-    // Changes of presets, with the number of actions before each.
-    let mut switches: Vec<(usize, &[String])> = Vec::new();
-    for entry in log {
-        match &entry.event {
+/// The comments before the first turn, and the turns with theirs: notes of the rules, the time left, and changes of presets
+/// after the turn. A change of presets ends a turn here, even if more actions of it follow.
+fn turns(log: &[LogEntry]) -> (Vec<String>, Vec<PgnMove>) {
+    let (mut before, mut turns) = (Vec::new(), Vec::<PgnMove>::new());
+    let mut is_within_turn = false;
+    for event in lasting(log) {
+        match event {
             Event::Played { san, side, turn_goes_on, turn, notes, clocks, .. } => {
+                let mut mv = match turns.pop_if(|_| is_within_turn) {
+                    Some(mv) => PgnMove { text: format!("{},{san}", mv.text), ..mv },
+                    None => PgnMove { text: san.clone(), ..PgnMove::default() },
+                };
+                if let Some(text) = turn {
+                    mv.text.clone_from(text);
+                }
+                mv.comments.extend_from_slice(notes);
                 let left = clocks.as_ref().and_then(|it| it.get(*side));
                 // Where every turn has the same time, none is carried over from turn to turn.
                 let left = left.filter(|it| !turn_goes_on && **it > 0);
-                let comments = notes.iter().cloned().chain(left.map(|it| clock_comment(*it)));
-                actions.push(Action {
-                    san,
-                    goes_on: *turn_goes_on,
-                    turn_text: turn.as_deref(),
-                    notes: comments.collect(),
-                });
+                mv.comments.extend(left.map(|it| clock_comment(*it)));
+                turns.push(mv);
+                is_within_turn = *turn_goes_on;
             }
-            Event::PresetsChanged { presets, .. } => switches.push((actions.len(), presets)),
-            Event::TakenBack { to, .. } => {
-                actions.truncate(*to);
-                switches.retain(|it| it.0 <= *to);
+            Event::PresetsChanged { presets, .. } => {
+                let comments = turns.last_mut().map_or(&mut before, |it| &mut it.comments);
+                comments.push(switch_comment(presets));
+                is_within_turn = false;
             }
             _ => {}
         }
     }
-    let (mut before, mut turns): (Comments, Vec<(String, Comments)>) = Default::default();
-    let mut switches = switches.into_iter().peekable();
-    let mut turn_goes_on = false;
-    for at in 0..=actions.len() {
-        while let Some((_, presets)) = switches.next_if(|it| it.0 == at) {
-            let comments = turns.last_mut().map_or(&mut before, |it| &mut it.1);
-            comments.push(switch_comment(presets));
-            turn_goes_on = false;
-        }
-        let Some(Action { san, goes_on, turn_text, notes }) = actions.get(at) else { break };
-        match turns.last_mut().filter(|_| turn_goes_on) {
-            Some((turn, comments)) => {
-                *turn = format!("{turn},{san}");
-                comments.extend_from_slice(notes);
-            }
-            None => turns.push(((*san).to_owned(), notes.clone())),
-        }
-        if let (Some((turn, _)), Some(text)) = (turns.last_mut(), turn_text) {
-            (*text).clone_into(turn);
-        }
-        turn_goes_on = *goes_on;
-    }
     (before, turns)
+}
+
+/// The actions and the changes of presets that were not taken back.
+fn lasting(log: &[LogEntry]) -> Vec<&Event> {
+    let mut lasting: Vec<&Event> = Vec::new();
+    for entry in log {
+        match &entry.event {
+            event @ (Event::Played { .. } | Event::PresetsChanged { .. }) => lasting.push(event),
+            Event::TakenBack { to, .. } => {
+                let is_action = |at: &usize| matches!(lasting[*at], Event::Played { .. });
+                let first_gone = (0..lasting.len()).filter(is_action).nth(*to);
+                lasting.truncate(first_gone.unwrap_or(lasting.len()));
+            }
+            _ => {}
+        }
+    }
+    lasting
 }
 
 /// `[%clk 0:04:59]`: the time that the side has left (given in milliseconds), as chess sites write it.

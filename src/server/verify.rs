@@ -74,7 +74,7 @@ fn check_summary(game: &str, whole: &Whole, log: &[LogEntry], setup: Setup) -> R
         && whole.state == expected.state.word()
         && whole.listed == i64::from(expected.listed)
         && u64::try_from(whole.updated) == Ok(expected.updated);
-    is_so.then_some(()).ok_or_else(|| "it is not what the log comes to".to_owned())
+    if is_so { Ok(()) } else { Err("it is not what the log comes to".to_owned()) }
 }
 
 /// Rules that only know their number of sides.

@@ -6,7 +6,6 @@ use super::host::Host;
 use super::lichess::challenges::Challenges;
 use super::limit::Limits;
 use super::names::Names;
-use super::pool::failed;
 use super::problem::Problem;
 
 /// The state that every handler can use.
@@ -30,5 +29,5 @@ where
     T: Send + 'static,
     E: From<Problem> + Send + 'static,
 {
-    tokio::spawn(work).await.unwrap_or_else(|_| Err(failed().into()))
+    tokio::spawn(work).await.unwrap_or_else(|_| Err(Problem::internal().into()))
 }

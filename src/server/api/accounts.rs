@@ -21,7 +21,7 @@ use crate::server::core::{TokenHash, constant_time_eq};
 use crate::server::ids::{ID_LETTERS, new_token};
 use crate::server::limit::Cost;
 use crate::server::moderation::{REPORT_LENGTH, Report, reporting};
-use crate::server::pool::{Lane, failed};
+use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::rating::{self, Rating, Settled};
 use crate::server::store::{Change, GameState, Store, Summary};
@@ -159,7 +159,7 @@ async fn log_in(
     }
     let salt = known.salt.clone();
     let hash = move || hash_of_code(&code, &salt);
-    let hash = web.host.pool.run(Lane::Work, hash).await?.ok_or_else(failed)?;
+    let hash = web.host.pool.run(Lane::Work, hash).await?.ok_or_else(Problem::internal)?;
     let (token, device) = new_device(device, web.host.now())?;
     let enter = move |record: &mut AccountRecord, changes: &mut Vec<Change>, id: &str| {
         let at = record

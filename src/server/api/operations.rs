@@ -34,5 +34,6 @@ async fn readyz(web: Web) -> Result<&'static str, Problem> {
 
 /// Counters, in the text form that Prometheus reads. They have a listener of their own.
 pub(super) async fn metrics(web: Web) -> String {
-    web.host.metrics.text(web.host.live_games(), web.limits.open.taken())
+    let host = &web.host;
+    host.metrics.text(host.live_games(), web.limits.open.taken(), host.presence.sockets())
 }

@@ -26,7 +26,7 @@ use crate::server::core::{Event, LogEntry, Played, Refusal, Rules, Setup, setup_
 use crate::server::host::Host;
 use crate::server::ids::new_id;
 use crate::server::limit::Cost;
-use crate::server::pool::{Lane, failed};
+use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::store::{Change, Store, StoreError, next_count};
 use crate::server::study_pgn::{self, Outline, rules_changed};
@@ -413,7 +413,7 @@ async fn play(
     path.push(uci);
     check_owner(&study, &account)?;
     let (_, mut all) = web.host.replayed(&study, path).await?;
-    let played = all.pop().ok_or_else(failed)?;
+    let played = all.pop().ok_or_else(Problem::internal)?;
     let add = move |study: &mut Study| {
         // The action that it follows may have been removed meanwhile.
         study.path(after)?;

@@ -39,9 +39,9 @@ impl TokenHash {
 }
 
 /// Compares in constant time, so that the time tells nothing about a secret.
-pub(in super::super) fn constant_time_eq(one: &str, other: &str) -> bool {
-    let pairs = one.bytes().zip(other.bytes());
-    one.len() == other.len() && pairs.fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
+pub(in crate::server) fn constant_time_eq(one: &str, other: &str) -> bool {
+    // `blake3` compares its hashes so.
+    blake3::hash(one.as_bytes()) == blake3::hash(other.as_bytes())
 }
 
 const ACCOUNT: &str = "account:";
@@ -303,14 +303,14 @@ fn bytes(entry: &LogEntry) -> usize {
 }
 
 /// The seats that were taken, in their order.
-pub(in super::super) fn seats_of(log: &[LogEntry]) -> impl Iterator<Item = (usize, &Seat)> {
+pub(in crate::server) fn seats_of(log: &[LogEntry]) -> impl Iterator<Item = (usize, &Seat)> {
     log.iter().filter_map(|it| match &it.event {
         Event::Seated { side, seat } => Some((*side, seat)),
         _ => None,
     })
 }
 
-pub(in super::super) fn outcome_of(log: &[LogEntry]) -> Option<&Outcome> {
+pub(in crate::server) fn outcome_of(log: &[LogEntry]) -> Option<&Outcome> {
     log.iter().find_map(|it| match &it.event {
         Event::Ended { outcome, .. } => Some(outcome),
         _ => None,
@@ -318,7 +318,7 @@ pub(in super::super) fn outcome_of(log: &[LogEntry]) -> Option<&Outcome> {
 }
 
 /// The setup of the game that a log is of; `None` if the log does not begin with it.
-pub(in super::super) fn setup_of(log: &[LogEntry]) -> Option<&Setup> {
+pub(in crate::server) fn setup_of(log: &[LogEntry]) -> Option<&Setup> {
     match log.first().map(|it| &it.event) {
         Some(Event::Created(setup)) => Some(setup),
         _ => None,

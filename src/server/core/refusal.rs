@@ -1,6 +1,7 @@
 //! Refusals of a hosted game: a stable code, a sentence, and nothing changed.
 
 use super::rules::{Outcome, Refused};
+use super::talk::Talk;
 
 /// Why nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -61,29 +62,11 @@ pub enum Refusal {
          leave them out"
     )]
     Unprintable { what: &'static str },
-    #[error("no more {} from you {when}", .what.word())]
+    #[error("no more {} from you {when}", .what.name())]
     TooMany { what: Talk, when: &'static str },
     /// The number of events in the log.
     #[error("the game's log has no room for this: it has {0} events already")]
     Full(u64),
-}
-
-/// What a side may do only so often in a game, or before anyone makes the next move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Talk {
-    Offers,
-    Takebacks,
-    Messages,
-}
-
-impl Talk {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Offers => "offers",
-            Self::Takebacks => "takebacks",
-            Self::Messages => "messages",
-        }
-    }
 }
 
 impl Refusal {
@@ -111,9 +94,9 @@ impl Refusal {
             Self::ChatOff => "chat_off",
             Self::TooLong { .. } => "too_long",
             Self::Unprintable { .. } => "unprintable",
-            Self::TooMany { what: Talk::Offers, .. } => "too_many_offers",
-            Self::TooMany { what: Talk::Takebacks, .. } => "too_many_takebacks",
-            Self::TooMany { what: Talk::Messages, .. } => "too_many_messages",
+            Self::TooMany { what: Talk::Offer, .. } => "too_many_offers",
+            Self::TooMany { what: Talk::Takeback { .. }, .. } => "too_many_takebacks",
+            Self::TooMany { what: Talk::Message, .. } => "too_many_messages",
             Self::Full(_) => "game_full",
         }
     }

@@ -52,7 +52,7 @@ pub enum Input {
 
 impl Input {
     /// A request that its sender does not repeat, so that it needs no id.
-    pub(in super::super) fn act(token: TokenHash, act: Act) -> Self {
+    pub(in crate::server) fn act(token: TokenHash, act: Act) -> Self {
         Self::Act { token: Some(token), id: None, act }
     }
 }
@@ -119,7 +119,7 @@ pub struct Offers {
 
 impl Offers {
     /// The side that made an offer, if the offer stands.
-    pub(in super::super) fn maker(&self, offer: OfferKind) -> Option<usize> {
+    pub(in crate::server) fn maker(&self, offer: OfferKind) -> Option<usize> {
         match offer {
             OfferKind::Draw => self.draw,
             OfferKind::Takeback => self.takeback.map(|(by, _)| by),
@@ -129,7 +129,7 @@ impl Offers {
     }
 
     /// Whether an offer stands that a side has made or agreed to.
-    pub(in super::super) fn has_agreed(&self, side: usize, offer: OfferKind) -> bool {
+    pub(in crate::server) fn has_agreed(&self, side: usize, offer: OfferKind) -> bool {
         self.maker(offer) == Some(side) || self.agreed.contains(&(offer, side))
     }
 

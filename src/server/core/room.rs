@@ -10,7 +10,7 @@ use super::event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash, cut_to_si
 use super::refusal::Refusal;
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
-use super::talk::{Kind, Ledger};
+use super::talk::{Ledger, Talk};
 use crate::presets::is_printable;
 
 /// Maximum number of events of a game. When only [`RESERVE`] are left, it ends in a draw by the limit of
@@ -30,6 +30,8 @@ const PRESETS: usize = 1024;
 const WORD: usize = 80;
 /// A game with fewer actions can be aborted.
 const ABORTABLE: usize = 2;
+/// Number of lines by which a game's memory grows at a time.
+const LINES: usize = 16;
 
 /// One hosted game.
 #[derive(Debug)]
@@ -65,9 +67,6 @@ pub struct Room<R> {
     /// The events that are not returned yet.
     pub(super) events: Vec<LogEntry>,
 }
-
-/// Number of lines by which a game's memory grows at a time.
-const LINES: usize = 16;
 
 impl<R: Rules> Room<R> {
     /// A new game, with its first events.
@@ -287,6 +286,11 @@ impl<R: Rules> Room<R> {
         self.refuse_by_phase(&act)?;
         // An end that follows from the request is a further event.
         let v = self.v + 1;
+        self.carry_out(by, act, id)?;
+        Ok(self.answer_of(by, v, self.lines.len()))
+    }
+
+    fn carry_out(&mut self, by: usize, act: Act, id: Option<String>) -> Result<(), Refusal> {
         match act {
             Act::Move { uci, expected_ply } => self.play(by, &uci, expected_ply, id)?,
             Act::Resign => {
@@ -303,22 +307,17 @@ impl<R: Rules> Room<R> {
                 self.end(outcome, Some(by), id);
             }
             Act::Draw => self.draw(by, id)?,
-            Act::Takeback => self.takeback(by, id)?,
-            Act::GrantTakeback => match self.offers.takeback {
-                Some((other, to)) if other != by => {
-                    if self.agree(by, OfferKind::Takeback, id.as_deref())? {
-                        self.take_back_to(by, to, id);
-                    }
-                }
-                _ => return Err(Refusal::NoOffer),
-            },
+            Act::GrantTakeback if self.offers.takeback.is_none_or(|it| it.0 == by) => {
+                return Err(Refusal::NoOffer);
+            }
+            Act::Takeback | Act::GrantTakeback => self.takeback(by, id)?,
             Act::Presets(presets) => self.change_presets(by, presets, id)?,
             Act::Decline(offer) => {
                 self.offers.maker(offer).ok_or(Refusal::NoOffer)?;
                 self.push(Event::Declined { by, offer, id });
             }
             Act::Rematch { .. } if self.offers.rematch.is_none() => {
-                self.within_share(by, Kind::Offer)?;
+                self.within_share(by, Talk::Offer)?;
                 self.push(Event::RematchOffered { by, id });
             }
             Act::Rematch { game } => {
@@ -329,21 +328,21 @@ impl<R: Rules> Room<R> {
             Act::Hush => self.push(Event::Hushed { by, id }),
             Act::Say(text) => {
                 check_text("a message", &text, CHAT)?;
-                self.within_share(by, Kind::Message)?;
+                self.within_share(by, Talk::Message)?;
                 self.push(Event::Said { by, text, id });
             }
         }
-        Ok(self.answer_of(by, v, self.lines.len()))
+        Ok(())
     }
 
     /// Checks the limits on events other than moves.
-    fn within_share(&self, by: usize, kind: Kind) -> Result<(), Refusal> {
+    fn within_share(&self, by: usize, what: Talk) -> Result<(), Refusal> {
         // The shares together leave room, but logs of versions without shares may be full.
         let limit = if self.outcome.is_some() { EVENTS } else { EVENTS - RESERVE };
         if self.v >= limit {
             return Err(Refusal::Full(self.v));
         }
-        self.ledger.admits(by, kind)
+        self.ledger.admits(by, what)
     }
 
     /// The sides for which the holder of a token may act.
@@ -355,7 +354,8 @@ impl<R: Rules> Room<R> {
         if sides.is_empty() { Err(Refusal::WrongToken) } else { Ok(sides) }
     }
 
-    /// The side that acts, of those that the client plays: the side to move, or a side that an offer is made to.
+    /// The side that acts, of those that the client plays: a side that has yet to agree to the offer, or the side that
+    /// made the move to take back, or the side to move.
     fn actor(&self, sides: &[usize], act: &Act) -> Result<usize, Refusal> {
         let turn = self.rules.side();
         if let Act::Move { expected_ply, .. } = act {
@@ -381,8 +381,8 @@ impl<R: Rules> Room<R> {
             return Ok(other);
         }
         let last = self.lines.last().map(|it| it.side).filter(|_| matches!(act, Act::Takeback));
-        let first = last.filter(|it| sides.contains(it)).unwrap_or(turn);
-        Ok(if sides.contains(&first) { first } else { sides[0] })
+        let mut likely = last.into_iter().chain([turn]);
+        Ok(likely.find(|it| sides.contains(it)).unwrap_or(sides[0]))
     }
 
     fn check_ply(&self, expected_ply: Option<usize>) -> Result<(), Refusal> {
@@ -448,7 +448,7 @@ impl<R: Rules> Room<R> {
 
     fn draw(&mut self, by: usize, id: Option<String>) -> Result<(), Refusal> {
         if self.offers.draw.is_none() {
-            self.within_share(by, Kind::Offer)?;
+            self.within_share(by, Talk::Offer)?;
             self.push(Event::DrawOffered { by, id });
         } else if self.agree(by, OfferKind::Draw, id.as_deref())? {
             self.end(Outcome::without_winner("draw", "agreement"), Some(by), id);
@@ -489,14 +489,14 @@ impl<R: Rules> Room<R> {
                 let last = last.ok_or(Refusal::NothingToTakeBack)?;
                 if last + 1 == self.lines.len() && self.lines[last].turn_goes_on {
                     // A turn that is not finished belongs to the side that is taking it.
-                    self.within_share(by, Kind::Takeback { moves: 1 })?;
+                    self.within_share(by, Talk::Takeback { moves: 1 })?;
                     self.take_back_to(by, last, id);
                 } else if self.setup.counts() {
                     return Err(Refusal::RatedStays);
                 } else {
                     let to = self.turn_start(last);
-                    self.within_share(by, Kind::Offer)?;
-                    self.within_share(by, Kind::Takeback { moves: self.lines.len() - to })?;
+                    self.within_share(by, Talk::Offer)?;
+                    self.within_share(by, Talk::Takeback { moves: self.lines.len() - to })?;
                     self.push(Event::TakebackAsked { by, to, id });
                 }
             }
@@ -542,7 +542,7 @@ impl<R: Rules> Room<R> {
             };
         }
         check_presets_length(&presets)?;
-        self.within_share(by, Kind::Offer)?;
+        self.within_share(by, Talk::Offer)?;
         self.rules.check_presets(&presets).map_err(Refusal::NotAllowed)?;
         self.push(Event::PresetsAsked { by, presets, id });
         Ok(())
@@ -619,10 +619,7 @@ impl<R: Rules> Room<R> {
                 self.start_clock(entry.at);
             }
             Event::Played { uci, san, side, turn_goes_on, notes, clocks, .. } => {
-                if self.lines.len() == self.lines.capacity() {
-                    self.lines.reserve_exact(LINES);
-                }
-                self.lines.push(Line {
+                self.add_line(Line {
                     uci: uci.as_str().into(),
                     san: san.as_str().into(),
                     side: *side,
@@ -642,34 +639,22 @@ impl<R: Rules> Room<R> {
             }
             Event::Hushed { .. } => self.is_hushed = true,
             Event::DrawOffered { by, .. } => {
-                self.ledger.add(*by, Kind::Offer);
+                self.ledger.add(*by, Talk::Offer);
                 self.offers.draw = Some(*by);
             }
             Event::TakebackAsked { by, to, .. } => {
-                self.ledger.add(*by, Kind::Offer);
+                self.ledger.add(*by, Talk::Offer);
                 self.offers.takeback = Some((*by, *to));
             }
             Event::PresetsAsked { by, presets, .. } => {
-                self.ledger.add(*by, Kind::Offer);
+                self.ledger.add(*by, Talk::Offer);
                 self.offers.remove(OfferKind::Presets);
                 self.offers.presets = Some((*by, presets.clone()));
             }
             Event::Agreed { by, offer, .. } => self.offers.agreed.push((*offer, *by)),
             Event::Declined { offer, .. } => self.offers.remove(*offer),
             Event::TakenBack { by, to, clocks, .. } => {
-                // Within the turn that is being taken, its clock simply runs on.
-                let within_turn = *to >= self.turn_start(self.lines.len());
-                let asker = self.offers.takeback.map_or(*by, |it| it.0);
-                let moves = self.lines.len().saturating_sub(*to);
-                self.ledger.add(asker, Kind::Takeback { moves });
-                self.lines.truncate(*to);
-                while let Some((_, before)) = self.changed.pop_if(|it| it.0 > *to) {
-                    self.presets = before;
-                }
-                self.offers = Offers::default();
-                if !within_turn {
-                    self.set_clocks(clocks.as_deref(), entry.at);
-                }
+                self.record_takeback(*by, *to, clocks.as_deref(), entry.at);
             }
             Event::PresetsChanged { presets, .. } => {
                 let before = std::mem::replace(&mut self.presets, presets.clone());
@@ -685,26 +670,50 @@ impl<R: Rules> Room<R> {
                 }
             }
             Event::RematchOffered { by, .. } => {
-                self.ledger.add(*by, Kind::Offer);
+                self.ledger.add(*by, Talk::Offer);
                 self.offers.rematch = Some(*by);
             }
             Event::Rematched { game, .. } => {
                 self.offers.remove(OfferKind::Rematch);
                 self.rematch = Some((entry.v, game.clone()));
             }
-            Event::Said { by, .. } => self.ledger.add(*by, Kind::Message),
+            Event::Said { by, .. } => self.ledger.add(*by, Talk::Message),
         }
         // A repetition of the request gets the answer that is kept here.
         if let Some((by, id)) = entry.event.request() {
             self.answers.keep(by, id, self.v, self.lines.len());
         }
     }
+
+    fn add_line(&mut self, line: Line) {
+        if self.lines.len() == self.lines.capacity() {
+            self.lines.reserve_exact(LINES);
+        }
+        self.lines.push(line);
+    }
+
+    fn record_takeback(&mut self, by: usize, to: usize, clocks: Option<&[u64]>, at: u64) {
+        // Within the turn that is being taken, its clock simply runs on.
+        let within_turn = to >= self.turn_start(self.lines.len());
+        let asker = self.offers.takeback.map_or(by, |it| it.0);
+        let moves = self.lines.len().saturating_sub(to);
+        self.ledger.add(asker, Talk::Takeback { moves });
+        self.lines.truncate(to);
+        while let Some((_, before)) = self.changed.pop_if(|it| it.0 > to) {
+            self.presets = before;
+        }
+        self.offers = Offers::default();
+        if !within_turn {
+            self.set_clocks(clocks, at);
+        }
+    }
 }
 
 fn check_presets_length(presets: &[String]) -> Result<(), Refusal> {
-    let is_short = serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS);
-    let what = "the list of presets";
-    is_short.then_some(()).ok_or(Refusal::TooLong { what, limit: PRESETS, unit: "bytes" })
+    if serde_json::to_string(presets).is_ok_and(|it| it.len() <= PRESETS) {
+        return Ok(());
+    }
+    Err(Refusal::TooLong { what: "the list of presets", limit: PRESETS, unit: "bytes" })
 }
 
 pub(super) fn check_text(what: &'static str, text: &str, limit: usize) -> Result<(), Refusal> {

@@ -64,7 +64,7 @@ pub trait Rules {
     /// There is no draw to claim.
     fn claim(&mut self) -> Result<Outcome, Refused>;
 
-    /// Checks whether these presets could be switched to from here on, before anyone is asked to agree.
+    /// Checks whether these presets could be switched to from here on, before the other sides are asked to agree.
     ///
     /// # Errors
     /// They do not fit.

@@ -4,7 +4,7 @@
 //! it removes, so declining, accepting or playing a move again costs nothing. The counts follow from the log
 //! alone.
 
-use super::refusal::{Refusal, Talk};
+use super::refusal::Refusal;
 
 /// Maximum number of offers by one side until the game reaches a new ply.
 const OFFERS: u32 = 20;
@@ -25,10 +25,10 @@ struct Used {
     all: u64,
 }
 
-/// The kinds of limited events.
+/// What a side may do only so often in a game, or before the next move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
-    /// An offer of any kind. The other events are the answers of the other sides.
+pub enum Talk {
+    /// An offer of any kind. The answers of the other sides are counted with it.
     Offer,
     /// Moves that are taken back, with the event that does it.
     Takeback {
@@ -37,21 +37,22 @@ pub(super) enum Kind {
     Message,
 }
 
-impl Kind {
-    /// The events that it may lead to in a game of that many sides.
+impl Talk {
+    /// Its name in sentences, in the plural.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Offer => "offers",
+            Self::Takeback { .. } => "takebacks",
+            Self::Message => "messages",
+        }
+    }
+
+    /// Maximum number of events that it leads to in a game of that many sides.
     fn events(self, sides: usize) -> u64 {
         match self {
             Self::Offer => sides.max(2) as u64,
             Self::Takeback { moves } => 1 + moves as u64,
             Self::Message => 1,
-        }
-    }
-
-    fn talk(self) -> Talk {
-        match self {
-            Self::Offer => Talk::Offers,
-            Self::Takeback { .. } => Talk::Takebacks,
-            Self::Message => Talk::Messages,
         }
     }
 }
@@ -71,36 +72,36 @@ impl Ledger {
         Self { sides: vec![Used::default(); sides], furthest: 0, is_over: false }
     }
 
-    /// Checks that a side has room for one more event of a kind.
+    /// Checks that a side has room for one more offer, takeback or message.
     ///
     /// # Errors
     /// The side has none, until the next new ply or for the rest of the game.
-    pub(super) fn admits(&self, side: usize, kind: Kind) -> Result<(), Refusal> {
+    pub(super) fn admits(&self, side: usize, what: Talk) -> Result<(), Refusal> {
         let used = self.sides.get(side).copied().unwrap_or_default();
         let share = ALL / self.sides.len().max(1) as u64;
-        let is_game_full = used.all + kind.events(self.sides.len()) > share;
-        let is_ply_full = match kind {
-            Kind::Offer => used.offers >= OFFERS,
-            Kind::Message => used.messages >= MESSAGES,
-            Kind::Takeback { .. } => false,
+        let is_game_full = used.all + what.events(self.sides.len()) > share;
+        let is_ply_full = match what {
+            Talk::Offer => used.offers >= OFFERS,
+            Talk::Message => used.messages >= MESSAGES,
+            Talk::Takeback { .. } => false,
         };
         let when = match (is_game_full, is_ply_full) {
             (false, false) => return Ok(()),
             (false, true) if !self.is_over => "before the next move",
             _ => "in this game",
         };
-        Err(Refusal::TooMany { what: kind.talk(), when })
+        Err(Refusal::TooMany { what, when })
     }
 
-    /// Counts one more event of a kind.
-    pub(super) fn add(&mut self, side: usize, kind: Kind) {
-        let events = kind.events(self.sides.len());
+    /// Counts one more offer, takeback or message.
+    pub(super) fn add(&mut self, side: usize, what: Talk) {
+        let events = what.events(self.sides.len());
         let Some(used) = self.sides.get_mut(side) else { return };
         used.all += events;
-        match kind {
-            Kind::Offer => used.offers += 1,
-            Kind::Message => used.messages += 1,
-            Kind::Takeback { .. } => {}
+        match what {
+            Talk::Offer => used.offers += 1,
+            Talk::Message => used.messages += 1,
+            Talk::Takeback { .. } => {}
         }
     }
 

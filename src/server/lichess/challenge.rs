@@ -18,8 +18,8 @@ use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
 use crate::server::core::Input;
 use crate::server::ids::new_id;
-use crate::server::library::lock;
 use crate::server::limit::Cost;
+use crate::server::lock::lock;
 use crate::server::problem::Problem;
 use crate::server::web::{Web, to_the_end};
 

@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 use super::terms::Terms;
 use super::words::person;
 use crate::server::accounts::Account;
-use crate::server::library::lock;
+use crate::server::lock::lock;
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
 

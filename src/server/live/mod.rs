@@ -23,9 +23,9 @@ use super::computer::CurrentTask;
 use super::core::{Input, LogEntry, Room, TokenHash};
 use super::flags::time_between_looks;
 use super::host::Host;
-use super::library::lock;
+use super::lock::lock;
 use super::parked::Running;
-use super::pool::{Lane, failed, spent};
+use super::pool::{Lane, spent};
 use super::problem::Problem;
 use super::state;
 use super::store::Lease;
@@ -163,27 +163,10 @@ impl Live {
             let command = tokio::select! {
                 biased;
                 command = inbox.recv() => command,
-                () = tokio::time::sleep_until(wake) => {
-                    if self.flag_has_fallen() && (!self.tick().await || self.is_lost()) {
-                        return self.host.drop_game(&self.id, &mut inbox);
-                    }
-                    self.attend();
-                    self.unload();
-                    self.forget_gone();
-                    if self.is_idle(last_command) && inbox.is_empty() {
-                        self.store_snapshot().await;
-                    }
-                    let running = self.running();
-                    let is_parked = running.is_some();
-                    if self.is_idle(last_command) && self.host.evict(&self.id, &mut inbox, running) {
-                        // This node keeps owning a game whose clock runs, since it knows when the flag falls.
-                        if !is_parked {
-                            self.release();
-                        }
-                        return;
-                    }
-                    continue;
-                }
+                () = tokio::time::sleep_until(wake) => match self.look(last_command, &mut inbox).await {
+                    true => continue,
+                    false => return,
+                },
             };
             // There are no more requests: the server drains.
             let Some(command) = command else { return };
@@ -196,6 +179,37 @@ impl Live {
                 self.unload();
             }
         }
+    }
+
+    /// Lets a flag fall that is due, and evicts the game if it is idle. Returns whether the game's task goes on.
+    async fn look(
+        &mut self,
+        last_command: Instant,
+        inbox: &mut mpsc::Receiver<Box<Command>>,
+    ) -> bool {
+        if self.flag_has_fallen() && (!self.tick().await || self.is_lost()) {
+            self.host.drop_game(&self.id, inbox);
+            return false;
+        }
+        self.attend();
+        self.unload();
+        self.forget_gone();
+        if !self.is_idle(last_command) {
+            return true;
+        }
+        if inbox.is_empty() {
+            self.store_snapshot().await;
+        }
+        let running = self.running();
+        let is_parked = running.is_some();
+        if !self.host.evict(&self.id, inbox, running) {
+            return true;
+        }
+        // This node keeps owning a game whose clock runs, since it knows when the flag falls.
+        if !is_parked {
+            self.release();
+        }
+        false
     }
 
     /// Lets the computer think or act if it has a seat, where this node owns the game.
@@ -251,7 +265,7 @@ impl Live {
         let done = self.host.pool.run_with_budget(lane, requests, work).await;
         self.room = RoomSlot(lent.lock().ok().and_then(|mut it| it.take()));
         let (done, ran_out) = done?;
-        let (answer, exhausted) = done.ok_or_else(failed)?;
+        let (answer, exhausted) = done.ok_or_else(Problem::internal)?;
         Ok((answer, ran_out.or_else(|| exhausted.map(spent))))
     }
 

@@ -9,7 +9,6 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::super::board::Board;
-use super::super::cluster::Done;
 use super::super::core::{Answer, Input, Room};
 use super::super::ids::new_token;
 use super::super::problem::Problem;
@@ -130,7 +129,7 @@ impl Live {
         while started.elapsed() < PATIENCE {
             match tokio::time::timeout(LOOK, &mut asked.answer).await {
                 Ok(done) => {
-                    let answer = done.ok().and_then(Done::into_result);
+                    let answer = done.ok().flatten().map(|it| it.map_err(Problem::from));
                     // A client must get the events before the answer that they led to.
                     if answer.is_some() {
                         self.catch_up().await?;

@@ -83,6 +83,25 @@ impl Live {
         }
     }
 
+    /// Stores the events of a step, then sends them. Returns false if they are refused: another node has stored events
+    /// meanwhile, or owns the game.
+    async fn publish(&mut self, events: &[LogEntry]) -> Result<bool, Problem> {
+        let snapshot = self.snapshot_if_due();
+        let append = self.append(events, snapshot);
+        // When the disk is slow, many games wait here: meanwhile they need no memory for derived rows.
+        self.unload();
+        if self.host.writer.append(append).await?.is_err() {
+            return Ok(false);
+        }
+        self.host.announce(&self.id, &self.room, events);
+        // Made before clients hear of it, and here, since the client that agreed may be gone.
+        make_agreed_rematch(&self.host, &self.id, events).await;
+        for entry in events {
+            self.send_frame(frame(entry));
+        }
+        Ok(true)
+    }
+
     /// Does a step, stores its events and sends them. `None` if another node has stored events meanwhile, or owns the
     /// game: the room must be loaded again.
     pub(super) async fn try_step(
@@ -106,20 +125,8 @@ impl Live {
         };
         // A refusal after a budget ran out is for that reason, not by the rules.
         let out_of_budget = ran_out.filter(|_| matches!(output.answer, Some(Err(_))));
-        if !output.events.is_empty() {
-            let snapshot = self.snapshot_if_due();
-            let append = self.append(&output.events, snapshot);
-            // When the disk is slow, many games wait here: meanwhile they need no memory for derived rows.
-            self.unload();
-            if self.host.writer.append(append).await?.is_err() {
-                return Ok(None);
-            }
-            self.host.announce(&self.id, &self.room, &output.events);
-            // Made before anyone is told of it, and here, since the client that agreed may be gone.
-            make_agreed_rematch(&self.host, &self.id, &output.events).await;
-            for entry in &output.events {
-                self.send_frame(frame(entry));
-            }
+        if !output.events.is_empty() && !self.publish(&output.events).await? {
+            return Ok(None);
         }
         let answer = match (out_of_budget, output.answer) {
             (Some(problem), _) => Err(problem),

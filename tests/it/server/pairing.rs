@@ -239,6 +239,28 @@ fn an_account_that_asks_many_times_at_once_waits_in_one_game() {
     });
 }
 
+/// Requests of one account at the same moment, while two wait: it meets one of them, and every request leads to that game.
+#[test]
+fn an_account_that_asks_many_times_at_once_meets_one_opponent() {
+    hosted("pairing-meets-once", Config::default(), async |server| {
+        let (ann, _) = account(server, "ann").await;
+        let (ben, _) = account(server, "ben").await;
+        let (cyd, _) = account(server, "cyd").await;
+        server.post("/api/v1/account/blocks", &ben, json!({ "name": "ann" })).await;
+        let terms = json!({});
+        for token in [&ann, &ben] {
+            assert!(!pair(server, token, &terms).await.1);
+        }
+        let answers = join_all((0..8).map(|_| pair(server, &cyd, &terms))).await;
+        let (met, _) = answers.iter().find(|it| it.1).expect("two wait").clone();
+        assert!(answers.iter().all(|it| it.0 == met), "{answers:?}");
+        let (_, games) = server.get("/api/v1/games?state=playing").await;
+        assert_eq!(games.as_array().map(Vec::len), Some(1), "{games}");
+        let (_, games) = server.get("/api/v1/games?state=waiting").await;
+        assert_eq!(games.as_array().map(Vec::len), Some(1), "{games}");
+    });
+}
+
 /// An account that is closed while it waits could never play.
 #[test]
 fn a_closed_account_neither_waits_nor_challenges() {
