@@ -23,11 +23,11 @@ use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::{Program, compile, embedded_folder, embedded_sources};
 
 const KIWIPETE: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
-/// Its legal moves, and those of the positions one move later.
+/// The number of its legal moves, and of those of all positions one move later.
 const MOVES: u64 = 48;
 const REPLIES: u64 = 2039;
 
-/// The same board; each piece has two abilities and an element. Its requests, and those one request later.
+/// The same board; each piece has two abilities and an element.
 const LOADED: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1 \
     bastion=-,a8:true,d5:true,e2:true overload=-,a8:true,e6:true,e2:true \
     belligerent=-,e8:true,e5:true,f2:true poisonous-meat=-,e8:true,f6:true,f2:true \
@@ -41,6 +41,7 @@ const LOADED: &str = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w 
     side-step=-,a6:true,h3:true mist-shroud=-,b6:true,d2:true stalwart=-,b6:true,a2:true \
     tailwind=-,e6:true,b2:true temporal-lock=-,f6:true,c2:true umbral-step=-,g6:true,d2:true \
     element=-,a8:light,e8:shadow,h8:fire,a7:water,c7:earth,d7:air,e7:lightning,f7:light,g7:shadow,a6:fire,b6:water,e6:earth,f6:air,g6:lightning,d5:light,e5:shadow,b4:fire,e4:water,c3:earth,f3:air,h3:lightning,a2:light,b2:shadow,c2:fire,d2:water,e2:earth,f2:air,g2:lightning,h2:light,a1:shadow,e1:fire,h1:water";
+/// The number of its requests, and of those of all positions one request later.
 const REQUESTS: usize = 53;
 const LATER: usize = 1791;
 
@@ -120,8 +121,8 @@ fn list_replies(game: &mut Game, expected: [usize; 2]) -> Duration {
     spent / moves.len() as u32
 }
 
-/// What games cost whose pieces all have abilities, or whose board has 132 squares, beside chess: what may be done in
-/// a position, some of it played out, against moves that rules decide.
+/// Lists of actions beside those of chess, which rules decide: of a game whose pieces all have abilities, and of one whose
+/// board has 132 squares. Some of these actions are played out.
 fn listings(criterion: &mut Criterion) {
     let catalogue = Catalogue::embedded().expect("the embedded rules");
     let loaded = catalogue.load::<&str>("ability-chess", &[]).expect("an embedded game");

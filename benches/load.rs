@@ -1,7 +1,8 @@
-//! The server under load: games by the thousand, two sockets each, moves at a steady rate, every
-//! one of them durable before it is acknowledged. `cargo bench --bench load -- --games 2000 --rate 1000`
-//! With `--accounts 400` every second game is rated, between two of so many accounts, and ends with a resignation. `RULEMATE` in the
-//! environment names another program to be measured.
+//! The server under load: thousands of games, two sockets each, moves at a steady rate, each of them durable before it
+//! is acknowledged. `cargo bench --bench load -- --games 2000 --rate 1000`
+//!
+//! With `--accounts 400` every second game is rated: two of 400 accounts play it, and one of them resigns at the end.
+//! `RULEMATE` in the environment names another program to measure.
 //!
 //! The loader runs beside the server and takes its share of the machine. What is measured is the
 //! time from sending a move to its acknowledgement, with the rule engine in the loop.
@@ -66,7 +67,7 @@ impl Options {
     }
 }
 
-/// The server, which goes with us.
+/// The server's process, which ends with this one.
 struct Server {
     child: Child,
     address: String,
@@ -102,7 +103,7 @@ fn memory(process: u32) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// Looks at the memory of a process until it is stopped, and keeps the most.
+/// Notes the maximum of a process's memory until the task is aborted.
 async fn watch(process: u32, most: Arc<AtomicU64>) {
     let mut tick = tokio::time::interval(Duration::from_millis(250));
     loop {
@@ -224,7 +225,7 @@ async fn play(
     Ok(())
 }
 
-/// How many games the ratings of all accounts are of, together.
+/// The sum of the numbers of games that each rating of each account is based on.
 async fn settled(address: &str, accounts: usize) -> Result<u64, Failure> {
     let mut games = 0;
     for at in 0..accounts {

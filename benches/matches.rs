@@ -5,9 +5,9 @@
 //! `cargo bench --bench matches -- lessons chess --seconds 180 --against 3 --games 100 --nodes 3000`
 //! `cargo bench --bench matches -- fairy chess atomic --games 20 --nodes 60000`
 //!
-//! Sides change from game to game. Matches between methods, and between lessons, begin with four random actions, each opening played twice;
-//! a game that has not ended after `--plies` actions is judged by a longer search, and counted as drawn if neither side
-//! is ahead by a unit. Fairy-Stockfish has skill -10 and 1,000 nodes.
+//! Sides change from game to game. Matches between methods, and between lessons, begin with four random actions; each
+//! opening is played twice. A longer search judges a game that has not ended after `--plies` actions; it counts as drawn
+//! if neither side is ahead by a unit. Fairy-Stockfish has skill -10 and 1,000 nodes.
 
 #![allow(clippy::print_stdout, reason = "a bench prints its figures")]
 
@@ -29,7 +29,7 @@ type Failure = Box<dyn Error>;
 const FAIRY: &str = "/usr/games/fairy-stockfish";
 /// Actions at random before a match between methods.
 const OPENING: usize = 4;
-/// A side that is so far ahead has won a game that is not over.
+/// The score, in hundredths, beyond which a side counts as the winner of a game that is not over.
 const AHEAD: i32 = 100;
 const JUDGE: Budget = Budget { nodes: 200_000, depth: 8, time: None };
 
@@ -40,7 +40,7 @@ struct Options {
     budget: Budget,
     plies: usize,
     lessons: Lessons,
-    /// What the other side of a match between lessons has had.
+    /// The lessons of the other side, in a match between lessons.
     against: Lessons,
     names: Vec<String>,
     /// Rule files of one's own.
@@ -89,7 +89,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// `ahead` is what the winner has of the side that is counted: above 0, it has won.
+    /// Adds a game: `ahead` is positive if the side that is counted has won, negative if it has lost.
     fn add(&mut self, ahead: i32) {
         match ahead.signum() {
             1 => self.won += 1,

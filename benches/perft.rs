@@ -22,7 +22,7 @@ const TREES: [(&str, &str, &str, u32, u64); 3] = [
     ("antichess", "start", LOSING, 4, 153_299),
 ];
 
-/// Time and the number of rounds that it is for.
+/// The time of all rounds, and their number.
 #[derive(Default)]
 struct Spent(Duration, u32);
 
@@ -64,7 +64,7 @@ fn trees(criterion: &mut Criterion) {
     }
 }
 
-/// A tree of rows of 256 bits, beside one of chess: what a node takes of either.
+/// A tree of a game whose rows have 256 bits, and one of chess: the time of a node of each.
 fn wide(criterion: &mut Criterion) {
     const NODES: [(&str, u64); 2] = [("chess", 197_281), ("cotulenh", 1_578_799)];
     let catalogue = Catalogue::embedded().expect("the rules of this package");

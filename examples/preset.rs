@@ -26,7 +26,7 @@ on died(q, p) when kind(q, k), worth(k, n), color(p, c), active('bounty, c), gol
         .into()
     }
 
-    /// Nothing of it needs Rust: where something does, name the point, and its hook is called.
+    /// This preset could do without Rust. To have some run, name the point here; its hook is called there.
     fn points(&self) -> Vec<Point> {
         vec![Point::AfterMove]
     }

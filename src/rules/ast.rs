@@ -258,7 +258,15 @@ pub(super) struct Atom<'t> {
 #[derive(Debug)]
 pub(super) enum Literal<'t> {
     Atom { atom: Atom<'t>, negated: bool },
-    Compare { lhs: Expr<'t>, op: Op, rhs: Expr<'t>, span: Span },
+    Compare(Compare<'t>),
+}
+
+#[derive(Debug)]
+pub(super) struct Compare<'t> {
+    pub(super) lhs: Expr<'t>,
+    pub(super) op: Op,
+    pub(super) rhs: Expr<'t>,
+    pub(super) span: Span,
 }
 
 #[derive(Debug)]
@@ -338,7 +346,7 @@ pub(super) fn names_of<'t>(body: &[Literal<'t>], names: &mut Vec<&'t str>) {
     for literal in body {
         match literal {
             Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| names_in(it, names)),
-            Literal::Compare { lhs, rhs, .. } => {
+            Literal::Compare(Compare { lhs, rhs, .. }) => {
                 [lhs, rhs].iter().for_each(|it| names_in(it, names))
             }
         }

@@ -2,10 +2,11 @@
 //!
 //! Deliberately absent: expressions (`expression`).
 
-use super::ast::{Atom, Expr, Literal};
+use super::ast::{Atom, Compare, Expr, Literal};
 use super::lexer::Kind;
 use super::mistake;
 use super::operator::Op;
+use super::source::Span;
 use super::syntax::{Parsed, Parser};
 
 impl<'t> Parser<'t, '_> {
@@ -31,22 +32,7 @@ impl<'t> Parser<'t, '_> {
     fn literal(&mut self) -> Parsed<Literal<'t>> {
         let token = self.peek();
         if self.eat(Kind::Not) {
-            if self.is_was() {
-                return Ok(Literal::Atom { atom: self.was()?, negated: true });
-            }
-            let (next, second) = (self.peek(), self.tokens.second().kind);
-            let name = self.tokens.text_of(next.span);
-            // After `!` no expression is allowed, so any word behind a name shows that it lacks its parentheses.
-            let is_lone =
-                matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident);
-            if is_lone && next.is_name() && name != "_" {
-                return self.fail(mistake::no_parentheses(name, next.span));
-            }
-            if !next.is_name() || second != Kind::Open {
-                return self.fail(mistake::negated_expression(token.span));
-            }
-            let atom = self.atom("a relation")?;
-            return Ok(Literal::Atom { atom, negated: true });
+            return Ok(Literal::Atom { atom: self.negated(token.span)?, negated: true });
         }
         if self.is_was() {
             return Ok(Literal::Atom { atom: self.was()?, negated: false });
@@ -67,7 +53,25 @@ impl<'t> Parser<'t, '_> {
             return self.expected("a comparison: `=`, `!=`, `<`, `<=`, `>` or `>=`");
         };
         let rhs = self.expr()?;
-        Ok(Literal::Compare { lhs, op, rhs, span: self.since(token.span) })
+        Ok(Literal::Compare(Compare { lhs, op, rhs, span: self.since(token.span) }))
+    }
+
+    /// The atom after `!`, which was just taken.
+    fn negated(&mut self, sign: Span) -> Parsed<Atom<'t>> {
+        if self.is_was() {
+            return self.was();
+        }
+        let (next, second) = (self.peek(), self.tokens.second().kind);
+        let name = self.tokens.text_of(next.span);
+        // After `!` no expression is allowed, so any word after a name shows that it lacks its parentheses.
+        let is_lone = matches!(second, Kind::Comma | Kind::Dot | Kind::CloseBrace | Kind::Ident);
+        if is_lone && next.is_name() && name != "_" {
+            return self.fail(mistake::no_parentheses(name, next.span));
+        }
+        if !next.is_name() || second != Kind::Open {
+            return self.fail(mistake::negated_expression(sign));
+        }
+        self.atom("a relation")
     }
 
     /// Whether a name comes next that is a whole literal, so that it must be an atom without its parentheses: right after

@@ -16,17 +16,7 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
     let rel = program.relation_named(&relation.name);
     let is_action = program.actions.iter().any(|it| Some(it.rel) == rel);
     let mut kind = match &relation.role {
-        Role::Input(input) => {
-            let attribute = &attribute_name(program, *input);
-            match input {
-                Input::List(..) => format!("input, a list: `{attribute}`"),
-                Input::Key(attr) | Input::Flag(attr) => match program.schema.owners(*attr) {
-                    Some(it) => format!("input, `{attribute}` of {}", it.name),
-                    None => format!("input, `{attribute}`"),
-                },
-                Input::Game(_) | Input::GameFlag(_) => format!("input, `{attribute}` of the game"),
-            }
-        }
+        Role::Input(input) => input_kind(program, *input),
         Role::Static => "static".to_string(),
         Role::Builtin(_) => "board".to_string(),
         Role::Derived if is_action => "action".to_string(),
@@ -37,21 +27,33 @@ pub fn kind(program: &Program, relation: &Relation) -> String {
         }
         Role::Given(Given::Before(_)) => "before".to_string(),
     };
-    if let Role::Input(input) = &relation.role {
-        let Expiry { until_turn, until_action, .. } = &program.expiry;
-        if until_turn.contains(&input.attr()) {
-            kind.push_str(", until the turn passes");
-        }
-        if until_action.contains(&input.attr()) {
-            kind.push_str(", until the next action");
-        }
-    }
     if relation.open && !is_action {
         kind.push_str(", *open*");
     }
     // An attribute has one value: for an input that goes without saying.
     if relation.functional && !matches!(relation.role, Role::Input(_)) {
         kind.push_str(", *key*");
+    }
+    kind
+}
+
+/// The attribute that an input reads, and how long its facts last.
+fn input_kind(program: &Program, input: Input) -> String {
+    let attribute = attribute_name(program, input);
+    let mut kind = match input {
+        Input::List(..) => format!("input, a list: `{attribute}`"),
+        Input::Key(attr) | Input::Flag(attr) => match program.schema.owners(attr) {
+            Some(it) => format!("input, `{attribute}` of {}", it.name),
+            None => format!("input, `{attribute}`"),
+        },
+        Input::Game(_) | Input::GameFlag(_) => format!("input, `{attribute}` of the game"),
+    };
+    let Expiry { until_turn, until_action, .. } = &program.expiry;
+    if until_turn.contains(&input.attr()) {
+        kind.push_str(", until the turn passes");
+    }
+    if until_action.contains(&input.attr()) {
+        kind.push_str(", until the next action");
     }
     kind
 }

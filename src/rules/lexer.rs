@@ -182,17 +182,22 @@ impl<'t> Tokens<'t> {
     }
 }
 
-/// Whether a text begins with an operand and something that can follow an operand in an expression. In prose,
-/// words are followed by other words.
+/// Whether a text begins with an operand and with what can follow an operand in an expression: a sign, or after a
+/// number the end of the line. In prose, words are followed by other words.
 fn starts_with_operand(text: &str) -> bool {
     let text = text.trim_start();
     let text = text.strip_prefix('-').unwrap_or(text);
     if text.starts_with('(') {
         return true;
     }
-    let word = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
-    let rest = text[word..].trim_start();
-    word > 0 && rest.starts_with(|c| "=!<>+-*/%),.:}".contains(c))
+    let is_of_word = |it: char| it.is_ascii_alphanumeric() || it == '_';
+    let rest = text.trim_start_matches(is_of_word);
+    let word = &text[..text.len() - rest.len()];
+    let rest = rest.trim_start();
+    match rest.is_empty() {
+        true => word.parse::<u64>().is_ok(),
+        false => !word.is_empty() && rest.starts_with(|it| "=!<>+-*/%),.:}".contains(it)),
+    }
 }
 
 /// The offset of the next `%` outside quotes, or the end.
@@ -230,12 +235,7 @@ fn lex(
         counted = start;
         let span = Span { source, start: start as u32, end: end as u32, line };
         let Ok(kind) = kind else {
-            match tokens.last_mut() {
-                Some(run) if run.kind == Kind::Bad && run.span.end == span.start => {
-                    run.span.end = span.end;
-                }
-                _ => tokens.push(Token { kind: Kind::Bad, span, first: false, flush: false }),
-            }
+            push_bad(&mut tokens, span);
             continue;
         };
         let token = Token {
@@ -258,6 +258,14 @@ fn lex(
     let bad = tokens.iter().filter(|it| it.kind == Kind::Bad);
     found.extend(bad.map(|it| mistake::strange_text(it.span, text)));
     if tokens.iter().any(|it| it.kind == Kind::Joint) { joined(tokens) } else { tokens }
+}
+
+/// Adds text that is not a token: to the run of such text that it continues, or as a new run.
+fn push_bad(tokens: &mut Vec<Token>, span: Span) {
+    match tokens.last_mut() {
+        Some(run) if run.kind == Kind::Bad && run.span.end == span.start => run.span.end = span.end,
+        _ => tokens.push(Token { kind: Kind::Bad, span, first: false, flush: false }),
+    }
 }
 
 /// Full names as one token: the words and hyphens before `::`, and the word after it.

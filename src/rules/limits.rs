@@ -18,6 +18,9 @@ pub const FACTS: usize = 8192;
 pub const RELATIONS: usize = 1024;
 /// Maximum number of domains of one program.
 pub const DOMAINS: usize = 128;
+/// Maximum number of attributes of one program. A list has one for each member of its domain, and what reactions read
+/// by `was` has a hidden one beside its own.
+pub const ATTRIBUTES: usize = 8192;
 /// Maximum number of columns of one relation.
 pub const COLUMNS: usize = 8;
 /// Maximum number of atoms of one body, those inside aggregates included.
@@ -65,6 +68,10 @@ pub enum LimitError {
     Relations(usize),
     #[error("a program may have {DOMAINS} domains, this one has {0}")]
     Domains(usize),
+    #[error(
+        "a program may have {ATTRIBUTES} attributes; a list has one for each member of its domain"
+    )]
+    Attributes,
     #[error("a relation may have {COLUMNS} columns, this one has {0}")]
     Columns(usize),
     #[error("a body may have {BODY_ATOMS} atoms, this one has {0}")]
@@ -90,7 +97,7 @@ pub enum LimitError {
 }
 
 /// The codes of limits on what a program declares: beyond them names are missing.
-pub(super) const OF_NAMES: [&str; 3] = ["L005", "L006", "L015"];
+pub(super) const OF_NAMES: [&str; 4] = ["L005", "L006", "L015", "L017"];
 
 impl LimitError {
     /// The stable code of the diagnostic.
@@ -112,6 +119,7 @@ impl LimitError {
             Self::Stages(_) => "L014",
             Self::Events(_) => "L015",
             Self::Trials(_) => "L016",
+            Self::Attributes => "L017",
         }
     }
 }

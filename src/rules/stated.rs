@@ -1,14 +1,14 @@
-//! The facts that a preset states about other things than its activations: `forget` retracts and `inherit` copies them.
-//! Those of a module end with the last preset that brings it.
-//! And whether a file counts, which is there on account of presets.
+//! The facts that presets state about things other than their activations: `forget` retracts them, `inherit` copies
+//! them, and those of a module end with the last preset that brings it. Also whether a file that only presets bring is
+//! in force.
 //!
-//! Deliberately absent: when that happens, which reactions of the core decide.
+//! Deliberately absent: when facts are forgotten or inherited; reactions of the core decide that.
 
 use super::program::{Effect, Program, Type};
 use crate::facts::{AttrId, DomainId, EntityId, GAME, Session};
 
 impl Program {
-    /// Whether none of the presets that bring a file is active: it is there only because one of them was, or may be.
+    /// Whether only presets bring a file, and none of these presets is active at the moment.
     pub fn sleeps(&self, source: u16, facts: &Session) -> bool {
         let by = self.brought.get(usize::from(source)).and_then(Option::as_ref);
         by.is_some_and(|by| !self.active(facts).any(|it| by.contains(&it)))
@@ -22,8 +22,9 @@ impl Program {
         })
     }
 
-    /// The facts that end with a preset, as owner (an entity, or the number of a member) and attribute, and the values that
-    /// they have then. `of` restricts them to those that the preset's own files state of the owner of that type and number.
+    /// The facts that end with a preset: the owner (an entity, or the number of a member), the attribute, and the value
+    /// that the fact has afterwards. With `of`, only those that the preset's own files state about the owner of that type
+    /// and number.
     pub fn forgotten(
         &self,
         preset: i64,

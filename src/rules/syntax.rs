@@ -351,9 +351,10 @@ impl<'t> Parser<'t, '_> {
         RelationDecl { name, columns, kind, sentence, denial }
     }
 
-    fn relation_head(&mut self) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
+    /// The name and the columns after a directive.
+    fn head(&mut self, what: &str) -> Parsed<(Name<'t>, Vec<ColumnDecl<'t>>)> {
         self.next();
-        let name = self.ident("the name of a relation")?;
+        let name = self.ident(what)?;
         let columns = self.columns(name)?;
         Ok((name, columns))
     }
@@ -377,7 +378,7 @@ impl<'t> Parser<'t, '_> {
         Ok(columns)
     }
 
-    /// The next word, which is taken, if it is an option of the current declaration and not the next clause. Another
+    /// Takes the next word if it is an option of the current declaration and does not begin the next clause. Another
     /// word on the same line is a mistake.
     pub(super) fn option(&mut self, known: &[&'static str]) -> Parsed<Option<&'static str>> {
         let token = self.peek();
@@ -398,7 +399,8 @@ impl<'t> Parser<'t, '_> {
         self.fail(mistake::unknown_option(word, known, token.span))
     }
 
-    /// Notes the option that was just read as a part of a declaration (`of`), which may be there once.
+    /// Notes that the option that was just read is a part of the declaration. A second one is a mistake. `of` is what is
+    /// declared: `action`, `relation` or `trial`.
     pub(super) fn once(&mut self, of: &str, part: &'static str, parts: &mut Parts) -> Parsed<()> {
         let span = self.tokens.last().span;
         if let Some(&(_, first)) = parts.iter().find(|it| it.0 == part) {
@@ -410,7 +412,7 @@ impl<'t> Parser<'t, '_> {
 
     fn declaration(&mut self) -> Parsed<RelationDecl<'t>> {
         let is_static = self.tokens.text_of(self.peek().span) == ".static";
-        let (name, columns) = self.relation_head()?;
+        let (name, columns) = self.head("the name of a relation")?;
         let (mut key, mut open, mut text) = (false, false, None);
         let mut parts = Parts::new();
         let known: &[&str] = if is_static { &["key", "open"] } else { &["key", "open", "text"] };
@@ -432,7 +434,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn input(&mut self) -> Parsed<RelationDecl<'t>> {
-        let (name, columns) = self.relation_head()?;
+        let (name, columns) = self.head("the name of a relation")?;
         let (kind, of) = match self.option(&["key", "flag", "game", "of", "list"])? {
             Some("key") => (InputKind::Key, None),
             Some("flag") => (InputKind::Flag, None),
@@ -515,14 +517,14 @@ impl<'t> Parser<'t, '_> {
     }
 
     fn event(&mut self) -> Parsed<RelationDecl<'t>> {
-        let (name, columns) = self.relation_head()?;
+        let (name, columns) = self.head("the name of an event")?;
         let kind = RelationKind::Derived { key: false, open: false, text: None };
         Ok(self.relation(name, columns, kind))
     }
 
     fn trial(&mut self) -> Parsed<TrialDecl<'t>> {
         let start = self.peek().span;
-        let (name, columns) = self.relation_head()?;
+        let (name, columns) = self.head("the name of a trial")?;
         if self.option(&["of"])?.is_none() {
             return self.expected("`of` and the action that is played out");
         }
@@ -665,11 +667,11 @@ impl<'t> Parser<'t, '_> {
                 Ok(Effect::Forget { preset, of })
             }
             "inherit" => {
-                let to = self.ident("a variable for who inherits")?;
+                let to = self.ident("the variable that inherits")?;
                 if !self.eat_word("from") {
-                    return self.expected("`from` and a variable for whose facts they are");
+                    return self.expected("`from` and the variable that it inherits from");
                 }
-                let from = self.ident("a variable for whose facts they are")?;
+                let from = self.ident("the variable that it inherits from")?;
                 Ok(Effect::Inherit { to, from })
             }
             "spawn" => self.ident("a variable for the new entity").map(Effect::Spawn),

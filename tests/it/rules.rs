@@ -667,11 +667,30 @@ fn each_operand_without_a_value_is_named() {
 }
 
 #[test]
+fn a_remainder_may_end_its_line() {
+    let literals = |text: &str| {
+        let head = ".domain Square grid 8 8\n.static p(square: Square) \"{square} is so\"\n";
+        let program = one(&format!("{head}p(s) :- file(s, n), {text} 1.\n"));
+        format!("{:?}", program.rules[0].body)
+    };
+    for text in ["n % 4\n =", "n % -4 \r\n =", "n % 4 % a comment\n ="] {
+        assert!(literals(text).contains("Mod"), "{text}");
+    }
+    for text in ["n % files\n =", "n % 4 files\n =", "n %\n ="] {
+        assert!(!literals(text).contains("Mod"), "{text}");
+    }
+}
+
+#[test]
 fn limits_say_how_many_there_are() {
     let names: Vec<String> = (0..limits::STAGES + 2).map(|it| format!("s{it}")).collect();
     let stages = format!(".stages {}\n", names.join(", "));
     let relations: String =
         (0..=limits::RELATIONS).map(|it| format!(".static r{it}() open\n")).collect();
+    let lists: String = (0..=limits::ATTRIBUTES / 256)
+        .map(|it| format!(".input l{it}(activation: Thing, square: Square) list attr l{it}\n"))
+        .collect();
+    let lists = format!(".domain Thing entities 4\n.domain Square grid 16 16\n{lists}");
     let body = |literal: &str, n: usize| {
         format!(
             ".static p(n: Int) open\n.static q(n: Int) \"{{n}} is so\"\nq(n) :- p(n), {}.\n",
@@ -681,6 +700,7 @@ fn limits_say_how_many_there_are() {
     for (text, message) in [
         (stages, "a program may have 64 stages, this one has 66"),
         (relations, "a program may have 1024 relations, this one has 1025"),
+        (lists, "a program may have 8192 attributes; a list has one for each member of its domain"),
         (body("p(n)", 20), "a body may have 16 atoms, this one has 21"),
         (body("n > 1", 40), "a body may have 32 comparisons, this one has 40"),
     ] {

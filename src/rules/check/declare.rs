@@ -1,23 +1,21 @@
-//! Declarations: domains, relations, actions, events, repetition, meta.
+//! Declarations: relations, inputs, events, repetition, meta.
 //!
-//! Deliberately absent: clauses and reactions.
+//! Deliberately absent: domains (`domains`), actions (`action`), trials (`trial`) and stages (`stages`).
 
 use smallvec::smallvec;
 
 use super::super::ast::{
-    ActionDecl, ColumnDecl, DefaultValue, File, GivenDecl, InputDecl, InputKind, Item, MoreDecl,
-    Name, Number, RelationDecl, RelationKind,
+    ColumnDecl, DefaultValue, File, InputDecl, InputKind, Item, Name, Number, RelationDecl,
+    RelationKind,
 };
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
 use super::super::program::{
-    Action, ActionId, Column, EventId, Input, Legality, Meta, RelId, Relation, Role, SEPARATOR,
-    Span, Template, TemplatePart, Type, Unlisted, Until,
+    Column, EventId, Input, Meta, RelId, Relation, Role, SEPARATOR, Span, Type, Until,
 };
 use super::effect::placeholders;
 use super::names::Found;
-use super::rule::Subject;
 use super::template::For;
 use super::{Checker, Info, Types};
 use crate::facts::{AttrId, BOOL, DomainId};
@@ -44,17 +42,9 @@ impl<'t> Checker<'t> {
                 self.declare_event(decl);
             }
         }
-        let more: Vec<&MoreDecl<'t>> = items()
-            .filter_map(|it| if let Item::More(it) = it { Some(&**it) } else { None })
-            .collect();
-        let mut like = Vec::new();
+        self.declare_actions(files);
         for item in items() {
             match item {
-                Item::Relation(RelationDecl { name, kind: RelationKind::Action(decl), .. }) => {
-                    let decl = self.with_more(*name, decl, &more);
-                    self.declare_action(*name, &decl);
-                    like.extend(decl.like.map(|it| (*name, it)));
-                }
                 Item::Relation(RelationDecl {
                     name,
                     kind: RelationKind::Derived { text: Some(text), .. },
@@ -71,14 +61,8 @@ impl<'t> Checker<'t> {
                     value: value.text.to_string(),
                     span: *span,
                 }),
+                Item::Trial(decl) => self.settle_trial(decl),
                 _ => {}
-            }
-        }
-        self.check_more(&more);
-        self.settle_likeness(&like);
-        for item in items() {
-            if let Item::Trial(decl) = item {
-                self.settle_trial(decl);
             }
         }
     }
@@ -115,10 +99,11 @@ impl<'t> Checker<'t> {
         }
     }
 
-    pub(super) fn add(&mut self, mut info: Info<'t>) {
+    /// Adds a relation, or reports why that cannot be.
+    pub(super) fn add(&mut self, mut info: Info<'t>) -> Option<RelId> {
         if self.relations.len() == limits::RELATIONS {
-            let limit = LimitError::Relations(limits::RELATIONS + 1);
-            return self.exceeds(limit, info.name.span);
+            self.exceeds(LimitError::Relations(limits::RELATIONS + 1), info.name.span);
+            return None;
         }
         let id = RelId(self.relations.len() as u16);
         let relations = &self.relations;
@@ -131,20 +116,49 @@ impl<'t> Checker<'t> {
                     self.report(report);
                 }
                 self.relations.push(info);
+                Some(id)
             }
             Err(old) => {
                 let old = self.info(old);
                 let builtin = matches!(old.relation.role, Role::Builtin(_));
                 let report = mistake::relation_twice(info.name, old.name.span, builtin);
                 self.report(report);
+                None
             }
         }
     }
 
+    /// Reports a declaration beyond a limit. No further mistakes are reported about its name.
+    pub(super) fn abandon(&mut self, name: Name<'t>, limit: LimitError) {
+        self.broken.insert(name.text);
+        self.exceeds(limit, name.span);
+    }
+
+    /// A declared relation, or an event in the form of one, whose last column is no key and that is not open.
+    pub(super) fn declared(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        (columns, types): (Vec<Column>, Types),
+        role: Role,
+    ) -> Info<'t> {
+        self.check_texts(decl, &types, &role);
+        let relation = Relation {
+            name: decl.name.text.to_string(),
+            sentence: self.sentence(decl, &columns),
+            denial: self.checked_sentence(decl.denial, &columns),
+            columns,
+            role,
+            functional: false,
+            open: false,
+            span: decl.name.span,
+            rules: Vec::new(),
+        };
+        Info { relation, types, name: decl.name }
+    }
+
     fn declare_relation(&mut self, decl: &RelationDecl<'t>) {
         if decl.columns.len() > limits::COLUMNS {
-            self.broken.insert(decl.name.text);
-            return self.exceeds(LimitError::Columns(decl.columns.len()), decl.name.span);
+            return self.abandon(decl.name, LimitError::Columns(decl.columns.len()));
         }
         let (columns, types) = self.columns(decl);
         let Some(role) = self.role(decl, &types) else {
@@ -162,21 +176,9 @@ impl<'t> Checker<'t> {
             self.report(mistake::key_without_columns(decl.name));
         }
         let functional = key || matches!(role, Role::Input(Input::Key(_) | Input::Game(_)));
-        self.check_texts(decl, &types, &role);
-        let sentence = self.sentence(decl, &columns);
-        let denial = self.checked_sentence(decl.denial, &columns);
-        let relation = Relation {
-            name: decl.name.text.to_string(),
-            columns,
-            role,
-            functional,
-            open,
-            sentence,
-            denial,
-            span: decl.name.span,
-            rules: Vec::new(),
-        };
-        self.add(Info { relation, types, name: decl.name });
+        let mut info = self.declared(decl, (columns, types), role);
+        (info.relation.functional, info.relation.open) = (functional, open);
+        self.add(info);
     }
 
     fn declare_event(&mut self, decl: &RelationDecl<'t>) {
@@ -193,11 +195,8 @@ impl<'t> Checker<'t> {
             _ => None,
         };
         if let Some(limit) = limit {
-            self.broken.insert(name.text);
-            return self.exceeds(limit, name.span);
+            return self.abandon(name, limit);
         }
-        let (columns, types) = self.columns(decl);
-        self.check_texts(decl, &types, &Role::Derived);
         let id = EventId(self.events.len() as u16);
         let full = match self.event_ids.declare(&self.scopes, name, id, |_| false) {
             Ok(declared) => {
@@ -208,18 +207,10 @@ impl<'t> Checker<'t> {
             }
             Err(old) => return self.report(mistake::event_twice(name, self.event_span(old))),
         };
-        let relation = Relation {
-            name: full.unwrap_or_else(|| name.text.to_string()),
-            sentence: self.sentence(decl, &columns),
-            denial: self.checked_sentence(decl.denial, &columns),
-            columns,
-            role: Role::Derived,
-            functional: false,
-            open: false,
-            span: name.span,
-            rules: Vec::new(),
-        };
-        self.events.push(Info { relation, types, name });
+        let columns = self.columns(decl);
+        let mut info = self.declared(decl, columns, Role::Derived);
+        info.relation.name = full.unwrap_or(info.relation.name);
+        self.events.push(info);
     }
 
     fn event_span(&self, id: EventId) -> Span {
@@ -263,35 +254,17 @@ impl<'t> Checker<'t> {
         input: &InputDecl<'t>,
         types: &[Option<Type>],
     ) -> Option<Input> {
-        let truth = Some(Type::Domain(BOOL));
-        let value = match (input.kind, types) {
-            (InputKind::Key | InputKind::Of, &[_, value]) | (InputKind::Game, &[value]) => value,
-            (InputKind::Flag | InputKind::Of, &[_]) | (InputKind::Game, &[]) => truth,
-            (InputKind::List, &[_, Some(Type::Domain(id))])
-                if decl.columns[0].name.is_some_and(|it| it.text == "activation")
-                    && self.domains.is_choosable(id) =>
-            {
-                Some(Type::Domain(id))
-            }
-            _ => {
-                self.report(mistake::input_shape(decl.name, input.kind, types.len()));
-                return None;
-            }
-        };
-        if matches!(input.kind, InputKind::Key | InputKind::Flag | InputKind::List)
-            && let Some(Some(first)) = types.first()
-            && !self.domains.is_entities(*first)
-        {
-            let found = self.type_name(*first).to_string();
-            let place = decl.columns.first().map_or(decl.name.span, |it| it.ty.span);
-            self.report(mistake::input_without_entity(decl.name, &found, place));
+        if !self.check_input_columns(decl, input.kind, types) {
             return None;
         }
         let of = match input.of {
             Some(name) => Some(self.owners(decl, name, types)?),
             None => None,
         };
-        let value = value?;
+        let value = match (input.kind, types) {
+            (InputKind::Flag, _) | (InputKind::Of, [_]) => Type::Domain(BOOL),
+            (_, types) => types.last().copied().unwrap_or(Some(Type::Domain(BOOL)))?,
+        };
         if let (InputKind::List, Type::Domain(members)) = (input.kind, value) {
             return self.list(decl, input, members);
         }
@@ -315,6 +288,36 @@ impl<'t> Checker<'t> {
             (InputKind::Game, 0) => Input::GameFlag(attr),
             (InputKind::Game | InputKind::List, _) => Input::Game(attr),
         })
+    }
+
+    /// Whether an input has the columns that its kind needs; reports it if not.
+    fn check_input_columns(
+        &mut self,
+        decl: &RelationDecl<'t>,
+        kind: InputKind,
+        types: &[Option<Type>],
+    ) -> bool {
+        let fits = match (kind, types) {
+            (InputKind::Key, [_, _]) | (InputKind::Flag, [_]) => true,
+            (InputKind::Game, [] | [_]) | (InputKind::Of, [_] | [_, _]) => true,
+            (InputKind::List, [_, Some(Type::Domain(id))]) => {
+                decl.columns[0].name.is_some_and(|it| it.text == "activation")
+                    && self.domains.is_choosable(*id)
+            }
+            _ => false,
+        };
+        if !fits {
+            self.report(mistake::input_shape(decl.name, kind, types.len()));
+        } else if matches!(kind, InputKind::Key | InputKind::Flag | InputKind::List)
+            && let Some(first) = types[0]
+            && !self.domains.is_entities(first)
+        {
+            let found = self.type_name(first).to_string();
+            let place = decl.columns[0].ty.span;
+            self.report(mistake::input_without_entity(decl.name, &found, place));
+            return false;
+        }
+        fits
     }
 
     /// Declares an option that is several members of a domain, with an attribute for each.
@@ -424,7 +427,11 @@ impl<'t> Checker<'t> {
     }
 
     /// The raw value of a default, and its place.
-    fn default_value(&mut self, default: &DefaultValue<'t>, ty: Type) -> Option<(i64, Span)> {
+    pub(super) fn default_value(
+        &mut self,
+        default: &DefaultValue<'t>,
+        ty: Type,
+    ) -> Option<(i64, Span)> {
         let (value, span) = match (default, ty) {
             (DefaultValue::Number(number), Type::Int) => (Ok(number.value), number.span),
             (DefaultValue::Member(name), Type::Domain(id)) => {
@@ -448,12 +455,7 @@ impl<'t> Checker<'t> {
     }
 
     /// Texts are for names and notation: only statics may have them.
-    pub(super) fn check_texts(
-        &mut self,
-        decl: &RelationDecl<'t>,
-        types: &[Option<Type>],
-        role: &Role,
-    ) {
+    fn check_texts(&mut self, decl: &RelationDecl<'t>, types: &[Option<Type>], role: &Role) {
         if *role == Role::Static {
             return;
         }
@@ -464,7 +466,7 @@ impl<'t> Checker<'t> {
         }
     }
 
-    pub(super) fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
+    fn sentence(&mut self, decl: &RelationDecl<'t>, columns: &[Column]) -> String {
         if decl.sentence.is_none() && matches!(decl.kind, RelationKind::Derived { .. }) {
             self.report(mistake::no_sentence(decl.name));
         }
@@ -472,11 +474,7 @@ impl<'t> Checker<'t> {
     }
 
     /// A sentence, after checking its placeholders against the columns.
-    pub(super) fn checked_sentence(
-        &mut self,
-        sentence: Option<Name<'t>>,
-        columns: &[Column],
-    ) -> String {
+    fn checked_sentence(&mut self, sentence: Option<Name<'t>>, columns: &[Column]) -> String {
         let Some(sentence) = sentence else { return String::new() };
         for (part, is_closed) in placeholders(sentence) {
             if !is_closed {
@@ -489,191 +487,12 @@ impl<'t> Checker<'t> {
         sentence.text.to_string()
     }
 
-    fn declare_action(&mut self, name: Name<'t>, decl: &ActionDecl<'t>) {
-        let Some(rel) = self.known(name) else {
-            return;
-        };
-        if self.action_of.contains_key(&rel) || self.info(rel).name.span != name.span {
-            return;
-        }
-        let pseudo_legal = decl.pseudo_legal.and_then(|it| self.with_same_columns(rel, it));
-        let simulates = decl.simulates.and_then(|it| self.with_same_columns(rel, it));
-        let refusals = decl.refusals.and_then(|it| self.refusals(rel, it));
-        let until = decl.until.and_then(|it| self.find_stage(it));
-        let unlisted = self.unlisted(rel, &decl.given);
-        for text in decl.uci.iter().chain(&decl.also) {
-            self.check_is_word(*text);
-        }
-        let uci = match decl.uci {
-            Some(text) => self.template(rel, text, For::Other),
-            None => self.default_template(rel),
-        };
-        let san = decl.san.map(|it| self.template(rel, it, For::San));
-        let also = decl.also.iter().map(|it| self.template(rel, *it, For::Other)).collect();
-        let columns = self.subject(Subject::Whole(rel)).relation.columns.clone();
-        let listed = columns.len() - unlisted.len();
-        for it in &decl.given {
-            // Arguments with a mistake are left out.
-            let own = |column: &Unlisted| column.column.name == it.name.text;
-            let Some(at) = unlisted.iter().position(own) else { continue };
-            if !uci.0.iter().any(|part| part.tells(listed + at)) {
-                self.report(mistake::given_untold(it.name, decl.uci.map(|it| it.span)));
-            }
-        }
-        let id = ActionId(self.actions.len() as u16);
-        let legality = decl.legality.map_or(Legality::Simulate, |it| it.0);
-        self.action_of.insert(rel, self.actions.len());
-        let span = name.span;
-        let rank = decl.rank.map_or(0, |it| it.value);
-        let like = None; // `settle_likeness` sets it when all actions are known
-        let action = Action {
-            id,
-            rel,
-            like,
-            rank,
-            pseudo_legal,
-            simulates,
-            refusals,
-            legality,
-            until,
-            unlisted,
-            columns,
-            uci,
-            san,
-            also,
-            span,
-        };
-        self.actions.push(action);
-    }
-
-    /// Declares the unlisted arguments of an action. From here on reactions and templates may name them.
-    fn unlisted(&mut self, rel: RelId, given: &[GivenDecl<'t>]) -> Vec<Unlisted> {
-        if given.is_empty() {
-            return Vec::new();
-        }
-        let info = self.info(rel);
-        let (mut relation, mut types, name) =
-            (info.relation.clone(), info.types.clone(), info.name);
-        let mut unlisted = Vec::new();
-        let listed = types.clone();
-        for it in given {
-            // One whose type is a mistake is a column nevertheless: it may be named.
-            let mut ty = self.find_type(it.ty);
-            if ty == Some(Type::Text) {
-                self.report(mistake::text_outside_static(name, it.ty.span));
-                ty = None;
-            }
-            if relation.columns.iter().any(|column| column.name == it.name.text) {
-                self.report(mistake::column_twice(it.name, name.span));
-            }
-            if types.len() == limits::COLUMNS {
-                self.exceeds(LimitError::Columns(types.len() + 1), it.name.span);
-                continue;
-            }
-            let default = ty.and_then(|ty| self.default_value(&it.default, ty));
-            let from = it.from.and_then(|from| match ty {
-                Some(ty) => self.given_from(&listed, ty, from),
-                None => self.find(from),
-            });
-            let column = Column { name: it.name.text.to_string(), ty: ty.unwrap_or(Type::Int) };
-            relation.columns.push(column.clone());
-            types.push(ty);
-            unlisted.push(Unlisted { column, default: default.map_or(0, |it| it.0), from });
-        }
-        self.whole.insert(rel, Info { relation, types, name });
-        unlisted
-    }
-
-    /// The relation of the values that an unlisted argument may have: the values are its last column, and its other
-    /// columns, if it has any, are the listed ones of the action.
-    fn given_from(&mut self, listed: &[Option<Type>], ty: Type, name: Name<'t>) -> Option<RelId> {
-        let id = self.find(name)?;
-        let fits = match self.info(id).types.split_last() {
-            Some((Some(last), args)) => *last == ty && (args.is_empty() || are_alike(args, listed)),
-            Some((None, _)) => true,
-            None => false,
-        };
-        if !fits {
-            let (found, wanted) = (self.signature(id), self.type_name(ty).to_string());
-            let report = mistake::given_from_columns(name, &found, &wanted, self.relation(id).span);
-            self.report(report);
-        }
-        Some(id)
-    }
-
-    /// The relation of an action's refusals: it has the action's columns, then the reason, of a domain that lists its
-    /// members.
-    fn refusals(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
-        let id = self.find(name)?;
-        let fits = match self.info(id).types.split_last() {
-            Some((Some(Type::Domain(reason)), args)) => {
-                let of_action = self.info(rel).types.as_slice();
-                are_alike(args, of_action) && self.domains.is_listed(*reason)
-            }
-            Some((None, _)) => true,
-            _ => false,
-        };
-        if !fits {
-            self.mismatch(rel, name, id, mistake::refusals_columns);
-        }
-        Some(id)
-    }
-
-    /// The relation that the declaration of an action or trial, `rel`, names. Reports columns of other types than those
-    /// of `rel`.
-    pub(super) fn with_same_columns(&mut self, rel: RelId, name: Name<'t>) -> Option<RelId> {
-        let id = self.find(name)?;
-        if !are_alike(&self.info(id).types, &self.info(rel).types) {
-            self.mismatch(rel, name, id, mistake::other_columns);
-        }
-        Some(id)
-    }
-
-    /// Reports that the columns of a relation do not fit the action or trial that names it.
-    fn mismatch(
-        &mut self,
-        rel: RelId,
-        name: Name<'t>,
-        named: RelId,
-        report: fn(&mistake::ColumnMismatch<'_>) -> Diagnostic,
-    ) {
-        let report = report(&mistake::ColumnMismatch {
-            name,
-            found: &self.signature(named),
-            declared: self.relation(named).span,
-            wanted: &self.signature(rel),
-            namer: match self.relation(rel).role {
-                Role::Given(_) => "trial",
-                _ => "action",
-            },
-            namer_span: self.relation(rel).span,
-        });
-        self.report(report);
-    }
-
     /// `(Entity, Square)`.
     pub(super) fn signature(&self, rel: RelId) -> String {
         let types = &self.info(rel).types;
         let names: Vec<&str> =
             types.iter().map(|it| it.map_or("?", |it| self.type_name(it))).collect();
         format!("({})", names.join(", "))
-    }
-
-    /// `name:column,column[/argument=value]`, for an action that declares no text for UCI.
-    fn default_template(&self, rel: RelId) -> Template {
-        let relation = self.relation(rel);
-        let mut parts = vec![TemplatePart::Text(relation.name.clone())];
-        for at in 0..relation.columns.len() {
-            parts.push(TemplatePart::Text(if at == 0 { ":" } else { "," }.to_string()));
-            parts.push(TemplatePart::Column(at));
-        }
-        let whole = &self.subject(Subject::Whole(rel)).relation.columns;
-        for (at, column) in whole.iter().enumerate().skip(relation.columns.len()) {
-            let argument =
-                vec![TemplatePart::Text(format!("/{}=", column.name)), TemplatePart::Column(at)];
-            parts.push(TemplatePart::Optional(argument));
-        }
-        Template(parts)
     }
 
     fn declare_repetition(&mut self, names: &[Name<'t>]) {
@@ -694,18 +513,6 @@ impl<'t> Checker<'t> {
         }
     }
 
-    /// The column that a template of an action or relation names.
-    pub(super) fn template_column(&mut self, rel: RelId, name: Name<'t>) -> Option<usize> {
-        let columns = &self.subject(Subject::Whole(rel)).relation.columns;
-        let found = columns.iter().position(|it| it.name == name.text);
-        if found.is_none() {
-            let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
-            let report = mistake::unknown_column(name.text, name.span, &names);
-            self.report(report);
-        }
-        found
-    }
-
     /// The word, if it names a member of the wanted type, or, where none is known, one that any domain lists.
     pub(super) fn as_member(&self, word: &str, wanted: Option<Type>) -> Option<String> {
         let is_member = match wanted {
@@ -715,14 +522,6 @@ impl<'t> Checker<'t> {
         };
         is_member.then(|| word.to_string())
     }
-}
-
-/// Whether columns have the same types, as far as these are known.
-fn are_alike(these: &[Option<Type>], those: &[Option<Type>]) -> bool {
-    let is_alike = |(this, that): (&Option<Type>, &Option<Type>)| {
-        this.is_none() || that.is_none() || this == that
-    };
-    these.len() == those.len() && these.iter().zip(those).all(is_alike)
 }
 
 /// A name for a column that is declared without one: its type in lower case, with a number if an earlier column has that

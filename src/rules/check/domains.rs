@@ -115,6 +115,7 @@ const BOARD_SIZES: &str = "FILESxRANKS, as in \"10x8\", or \"SHAPE SIDE\", \"gra
 /// The prefix of the names of hidden attributes, which have the facts from before an action.
 const BEFORE: &str = "was ";
 
+#[derive(Default)]
 pub(super) struct Domains<'t> {
     scopes: Rc<Scopes<'t>>,
     known: Vec<DomainEntry<'t>>,
@@ -125,6 +126,7 @@ pub(super) struct Domains<'t> {
 }
 
 impl<'t> Domains<'t> {
+    /// The domain `Bool` alone.
     pub(super) fn new(scopes: Rc<Scopes<'t>>) -> Self {
         let span = Span::default();
         let truth = DomainEntry {
@@ -134,14 +136,7 @@ impl<'t> Domains<'t> {
             members: HashMap::from_iter([("false", (0, vec![span])), ("true", (1, vec![span]))]),
             words: HashMap::new(),
         };
-        Self {
-            scopes,
-            known: vec![truth],
-            ids: NameTable::new(),
-            attrs: Vec::new(),
-            attr_ids: HashMap::new(),
-            suggester: Suggester::default(),
-        }
+        Self { scopes, known: vec![truth], ..Self::default() }
     }
 
     pub(super) fn name(&self, id: DomainId) -> &str {
@@ -406,41 +401,53 @@ impl<'t> Domains<'t> {
             Type::Domain(id) => AttrType::Member(id),
         };
         let full = self.attribute_name(name, ty, of);
-        let (value, default_span) = (default.map(|it| it.0), default.map(|it| it.1));
-        if let Some(&at) = self.attr_ids.get(&full) {
-            let old = &self.attrs[at];
-            if old.attribute.ty != ty {
-                let types = (self.type_name(declared), self.type_name(old.declared));
-                return Err(mistake::attribute_clash(name, types, old.span));
-            }
-            if old.attribute.of != of {
-                let owner = |it: Option<DomainId>| it.map(|it| self.name(it));
-                let owners = (owner(of), owner(old.attribute.of));
-                return Err(mistake::owner_clash(name, owners, old.span));
-            }
-            let old = &mut self.attrs[at];
-            if let (Some(mine), Some(span)) = (value, default_span) {
-                match old.attribute.default {
-                    Some(theirs) if theirs != mine => {
-                        let place = old.default_span.unwrap_or(old.span);
-                        return Err(mistake::default_clash(name.text, span, place));
-                    }
-                    _ => (old.attribute.default, old.default_span) = (value, default_span),
-                }
-            }
-            return Ok(attr_id(at));
+        let Some(&at) = self.attr_ids.get(&full) else {
+            let (value, default_span) = default.unzip();
+            let attribute = Attribute { name: full, ty, of, default: value, doc: doc.to_string() };
+            return self.add(attribute, declared, name.span, default_span);
+        };
+        let old = &self.attrs[at];
+        if old.attribute.ty != ty {
+            let types = (self.type_name(declared), self.type_name(old.declared));
+            return Err(mistake::attribute_clash(name, types, old.span));
         }
-        let attribute = Attribute { name: full, ty, of, default: value, doc: doc.to_string() };
-        let is_shared = self.scopes.at(name.span).is_none();
-        let (span, is_before) = (name.span, false);
-        Ok(self.push(Attr { attribute, declared, is_shared, is_before, span, default_span }))
+        if old.attribute.of != of {
+            let owner = |it: Option<DomainId>| it.map(|it| self.name(it));
+            let owners = (owner(of), owner(old.attribute.of));
+            return Err(mistake::owner_clash(name, owners, old.span));
+        }
+        let old = &mut self.attrs[at];
+        if let Some((value, span)) = default {
+            if old.attribute.default.is_some_and(|it| it != value) {
+                let place = old.default_span.unwrap_or(old.span);
+                return Err(mistake::default_clash(name.text, span, place));
+            }
+            (old.attribute.default, old.default_span) = (Some(value), Some(span));
+        }
+        Ok(attr_id(at))
     }
 
-    fn push(&mut self, attr: Attr) -> AttrId {
+    /// Adds an attribute that a file declares.
+    fn add(
+        &mut self,
+        attribute: Attribute,
+        declared: Type,
+        span: Span,
+        default_span: Option<Span>,
+    ) -> Result<AttrId, Diagnostic> {
+        let is_shared = self.scopes.at(span).is_none();
+        let is_before = false;
+        self.push(Attr { attribute, declared, is_shared, is_before, span, default_span })
+    }
+
+    fn push(&mut self, attr: Attr) -> Result<AttrId, Diagnostic> {
         let at = self.attrs.len();
+        if at >= limits::ATTRIBUTES {
+            return Err(mistake::limit(LimitError::Attributes, attr.span));
+        }
         self.attr_ids.insert(attr.attribute.name.clone(), at);
         self.attrs.push(attr);
-        attr_id(at)
+        Ok(attr_id(at))
     }
 
     pub(super) fn has_default(&self, attr: AttrId) -> bool {
@@ -469,10 +476,7 @@ impl<'t> Domains<'t> {
             let default = chosen.contains(&(at as i64)).then_some(1);
             let attribute =
                 Attribute { name: full, ty: truth, of: None, default, doc: doc.to_string() };
-            let is_shared = self.scopes.at(name.span).is_none();
-            let declared = Type::Domain(BOOL);
-            let (span, is_before, default_span) = (name.span, false, None);
-            self.push(Attr { attribute, declared, is_shared, is_before, span, default_span });
+            self.add(attribute, Type::Domain(BOOL), name.span, None)?;
         }
         Ok((attr_id(first), domain.size() as u16))
     }
@@ -495,12 +499,16 @@ impl<'t> Domains<'t> {
     /// Adds the hidden attribute that has the facts of another one from before an action, which `was R(...)` reads.
     /// Its facts are about members of the domain `owners`, even those of entities: so they stay when the action removes
     /// the entity.
-    pub(super) fn add_before(&mut self, of: AttrId, owners: Option<DomainId>) -> AttrId {
+    pub(super) fn add_before(
+        &mut self,
+        of: AttrId,
+        owners: Option<DomainId>,
+    ) -> Result<AttrId, Diagnostic> {
         // The schema's own entity counter comes first.
         let old = &self.attrs[usize::from(of.0) - 1];
         let name = format!("{BEFORE}{}", old.attribute.name);
         if let Some(&at) = self.attr_ids.get(&name) {
-            return attr_id(at);
+            return Ok(attr_id(at));
         }
         let attribute = Attribute {
             name,

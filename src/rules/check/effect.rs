@@ -171,62 +171,56 @@ impl<'t> Body<'_, 't> {
         Some(Subject::Relation(rel))
     }
 
+    /// The checked effect. `subject` is the relation or event that it is about, from [`Self::collect_effect`].
     pub(super) fn lower_effect(
         &mut self,
         effect: &ast::Effect<'t>,
         subject: Option<Subject>,
     ) -> Option<Effect> {
         use ast::Effect as E;
-        match (effect, subject) {
-            (E::Set(atom), Some(Subject::Relation(rel))) => {
-                Some(Effect::Set { rel, args: self.effect_args(atom, subject?)? })
+        Some(match effect {
+            E::Set(atom) | E::Retract(atom) | E::Raise(atom) | E::Pass(atom) | E::Emit(atom) => {
+                let args = self.effect_args(atom, subject?)?;
+                match (effect, subject?) {
+                    (E::Set(_), Subject::Relation(rel)) => Effect::Set { rel, args },
+                    (E::Retract(_), Subject::Relation(rel)) => Effect::Retract { rel, key: args },
+                    (E::Raise(_), Subject::Event(event)) => Effect::Raise { event, args },
+                    (E::Emit(_), Subject::Event(event)) => Effect::Emit { event, args },
+                    _ => Effect::Pass { args },
+                }
             }
-            (E::Retract(atom), Some(Subject::Relation(rel))) => {
-                Some(Effect::Retract { rel, key: self.effect_args(atom, subject?)? })
+            E::Remove(expr) => {
+                let entities = self.entities(expr.span)?;
+                Effect::Remove { entity: self.lower_expr(expr, entities, OUTER)? }
             }
-            (E::Raise(atom), Some(Subject::Event(event))) => {
-                Some(Effect::Raise { event, args: self.effect_args(atom, subject?)? })
-            }
-            (E::Emit(atom), Some(Subject::Event(event))) => {
-                Some(Effect::Emit { event, args: self.effect_args(atom, subject?)? })
-            }
-            (E::Pass(atom), Some(subject)) => {
-                Some(Effect::Pass { args: self.effect_args(atom, subject)? })
-            }
-            (E::Remove(expr), _) => {
-                let Some(ty) = self.cx.domains.entities() else {
-                    self.cx.report(mistake::no_entities(expr.span));
-                    return None;
-                };
-                Some(Effect::Remove { entity: self.lower_expr(expr, ty, OUTER)? })
-            }
-            (E::Forget { preset, of }, _) => Some(Effect::Forget {
+            E::Forget { preset, of } => Effect::Forget {
                 preset: self.var(preset.text, OUTER),
                 of: of.map(|it| self.var(it.text, OUTER)),
-            }),
-            (E::Inherit { to, from }, _) => Some(Effect::Inherit {
-                to: self.var(to.text, OUTER),
-                from: self.var(from.text, OUTER),
-            }),
-            (E::Spawn(name), _) => {
-                if self.cx.domains.entities().is_none() {
-                    self.cx.report(mistake::no_entities(name.span));
-                    return None;
-                }
-                Some(Effect::Spawn { var: self.var(name.text, OUTER) })
+            },
+            E::Inherit { to, from } => {
+                Effect::Inherit { to: self.var(to.text, OUTER), from: self.var(from.text, OUTER) }
             }
-            (E::Stop(_), _) => Some(Effect::Stop),
-            (E::Veto(text), _) => Some(Effect::Veto { message: self.message(*text) }),
-            (E::Note(text), _) => Some(Effect::Note { message: self.message(*text) }),
-            (E::Call { name, args }, _) => {
-                let args = args.iter().map(|it| self.var(it.text, OUTER)).collect();
-                Some(Effect::Call { name: name.text.to_string(), args })
+            E::Spawn(name) => {
+                self.entities(name.span)?;
+                Effect::Spawn { var: self.var(name.text, OUTER) }
             }
-            (E::Rewind(expr), _) => {
-                Some(Effect::Rewind { turns: self.lower_expr(expr, Type::Int, OUTER)? })
+            E::Stop(_) => Effect::Stop,
+            E::Veto(text) => Effect::Veto { message: self.message(*text) },
+            E::Note(text) => Effect::Note { message: self.message(*text) },
+            E::Call { name, args } => {
+                Effect::Call { name: name.text.to_string(), args: self.ids_of(args) }
             }
-            _ => None,
+            E::Rewind(expr) => Effect::Rewind { turns: self.lower_expr(expr, Type::Int, OUTER)? },
+        })
+    }
+
+    /// The domain of entities, or a report that there is none.
+    fn entities(&mut self, span: Span) -> Option<Type> {
+        let entities = self.cx.domains.entities();
+        if entities.is_none() {
+            self.cx.report(mistake::no_entities(span));
         }
+        entities
     }
 
     fn effect_args(&mut self, atom: &Atom<'t>, subject: Subject) -> Option<Vec<Expr>> {

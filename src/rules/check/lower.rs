@@ -49,9 +49,7 @@ impl<'t> Body<'_, 't> {
                 ast::Literal::Atom { atom, negated } => {
                     self.lower_atom(atom, *negated, scope, &mut out)
                 }
-                ast::Literal::Compare { lhs, op, rhs, span } => {
-                    self.lower_comparison(lhs, *op, rhs, *span, scope, &mut out)
-                }
+                ast::Literal::Compare(compare) => self.lower_comparison(compare, scope, &mut out),
             };
             if lowered.is_none() {
                 self.unresolved = true;
@@ -195,74 +193,84 @@ impl<'t> Body<'_, 't> {
 
     fn lower_comparison(
         &mut self,
-        lhs: &ast::Expr<'t>,
-        op: Op,
-        rhs: &ast::Expr<'t>,
-        span: Span,
+        compare: &ast::Compare<'t>,
         scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
+        let ast::Compare { lhs, op, rhs, span } = compare;
         let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
         if left.len() != right.len() {
             self.cx.report(mistake::result_count(lhs.span, left.len(), rhs.span, right.len()));
             return None;
         }
         match (&lhs.kind, &rhs.kind) {
-            (ExprKind::Aggregate(_), ExprKind::Aggregate(_)) if left.len() > 1 => {
-                self.cx.report(mistake::compared_results(span));
-                None
-            }
             (ExprKind::Aggregate(first), ExprKind::Aggregate(second)) => {
-                let of_first = left.first().copied().flatten();
-                let Some(ty) = right.first().copied().flatten() else {
-                    self.report_untyped(second);
+                let (&[left], &[right]) = (left.as_slice(), right.as_slice()) else {
+                    self.cx.report(mistake::compared_results(*span));
                     return None;
                 };
-                if let Some(other) = of_first.filter(|it| *it != ty) {
-                    let (left, right) = (self.cx.type_name(other), self.cx.type_name(ty));
-                    let report = mistake::compare_types(lhs.span, left, rhs.span, right);
-                    self.cx.report(report);
-                    return None;
-                }
-                let result = self.fresh(ty, scope, rhs.span);
-                self.lower_aggregate(second, vec![Term::Var(result)], scope, out)?;
-                let value = self.fresh(ty, scope, lhs.span);
-                self.lower_aggregate(first, vec![Term::Var(value)], scope, out)?;
-                let (lhs, rhs) = (Expr::Var(value), Expr::Var(result));
-                out.push(Literal::Compare(Compare { op, lhs, rhs, span }));
-                Some(())
+                self.lower_two_folds(compare, [first, second], [left, right], scope, out)
             }
             (ExprKind::Aggregate(aggregate), _) => {
-                self.lower_fold(aggregate, op, rhs, &left, scope, out)
+                self.lower_fold(aggregate, *op, rhs, &left, scope, out)
             }
             (_, ExprKind::Aggregate(aggregate)) => {
-                self.lower_fold(aggregate, flip(op), lhs, &right, scope, out)
+                self.lower_fold(aggregate, flip(*op), lhs, &right, scope, out)
             }
             (ExprKind::Tuple(_), _) | (_, ExprKind::Tuple(_)) => {
-                self.cx.report(mistake::tuple_without_fold(span));
+                self.cx.report(mistake::tuple_without_fold(*span));
                 None
             }
-            _ => self.lower_plain(lhs, op, rhs, span, scope, out),
+            _ => self.lower_plain(compare, scope, out),
         }
     }
 
-    fn lower_plain(
+    /// A comparison of two aggregates, each with one result. The types of the results are known or have a mistake.
+    fn lower_two_folds(
         &mut self,
-        lhs: &ast::Expr<'t>,
-        op: Op,
-        rhs: &ast::Expr<'t>,
-        span: Span,
+        compare: &ast::Compare<'t>,
+        [first, second]: [&ast::Aggregate<'t>; 2],
+        types: [Option<Type>; 2],
         scope: Scope,
         out: &mut Vec<Literal>,
     ) -> Option<()> {
-        let (left, right) = (self.type_of(lhs, scope), self.type_of(rhs, scope));
-        let ty = match (left, right) {
-            (Some(left), Some(right)) if left != right => {
-                let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
-                let report = mistake::compare_types(lhs.span, left, rhs.span, right);
-                self.cx.report(report);
-                return None;
-            }
+        let [left, Some(ty)] = types else {
+            self.report_untyped(second);
+            return None;
+        };
+        if left.is_some_and(|it| !self.have_one_type(compare, it, ty)) {
+            return None;
+        }
+        let ast::Compare { lhs, op, rhs, span } = compare;
+        let right = self.fresh(ty, scope, rhs.span);
+        self.lower_aggregate(second, vec![Term::Var(right)], scope, out)?;
+        let left = self.fresh(ty, scope, lhs.span);
+        self.lower_aggregate(first, vec![Term::Var(left)], scope, out)?;
+        let (lhs, rhs) = (Expr::Var(left), Expr::Var(right));
+        out.push(Literal::Compare(Compare { op: *op, lhs, rhs, span: *span }));
+        Some(())
+    }
+
+    /// Whether the two sides have the same type; reports it if not.
+    fn have_one_type(&mut self, compare: &ast::Compare<'t>, left: Type, right: Type) -> bool {
+        if left != right {
+            let (left, right) = (self.cx.type_name(left), self.cx.type_name(right));
+            let report = mistake::compare_types(compare.lhs.span, left, compare.rhs.span, right);
+            self.cx.report(report);
+        }
+        left == right
+    }
+
+    /// A comparison without aggregates.
+    fn lower_plain(
+        &mut self,
+        compare: &ast::Compare<'t>,
+        scope: Scope,
+        out: &mut Vec<Literal>,
+    ) -> Option<()> {
+        let &ast::Compare { ref lhs, op, ref rhs, span } = compare;
+        let ty = match (self.type_of(lhs, scope), self.type_of(rhs, scope)) {
+            (Some(left), Some(right)) if !self.have_one_type(compare, left, right) => return None,
             (Some(ty), _) | (_, Some(ty)) => ty,
             (None, None) => {
                 let explained =

@@ -5,6 +5,7 @@
 //! remembered as broken, and no further mistakes are reported about them.
 //! Deliberately absent: the order in which a body is evaluated; planners choose it.
 
+mod action;
 mod brought;
 mod declare;
 mod domains;
@@ -24,7 +25,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
+use foldhash::{HashMap, HashSet, HashSetExt};
 use smallvec::SmallVec;
 
 use super::ast::{File, Item, Name};
@@ -34,7 +35,7 @@ use super::limits::{self, LimitError};
 use super::mistake;
 use super::program::{
     Action, DeclaredEvent, EventId, Expiry, Legality, Meta, Program, Reaction, RelId, Relation,
-    Role, Rule, Source, Span, Stage, StageId, Template, TrialRelation, Type, Was,
+    Role, Rule, Source, Span, Stage, StageId, Stratum, Template, TrialRelation, Type, Was,
 };
 use super::reader::{Reader, Reading};
 use super::source::included;
@@ -141,16 +142,18 @@ fn owners(files: &[&File<'_>], sources: &[Source]) -> Vec<Option<u16>> {
     files.iter().enumerate().map(owner).collect()
 }
 
+/// A program while it is checked: what is declared and concluded so far, and the mistakes.
+#[derive(Default)]
 struct Checker<'t> {
     found: Vec<Diagnostic>,
     suggester: Suggester,
+    /// Names that could not be read or declared.
     broken: BTreeSet<&'t str>,
     domains: Domains<'t>,
     relations: Vec<Info<'t>>,
     scopes: Rc<Scopes<'t>>,
     relation_ids: NameTable<'t, RelId>,
     rules: Vec<Rule>,
-    facts: usize,
     actions: Vec<Action>,
     action_of: HashMap<RelId, usize>,
     row_texts: HashMap<RelId, Template>,
@@ -186,37 +189,11 @@ impl<'t> Checker<'t> {
     fn new(files: &[&File<'t>], owners: Vec<Option<u16>>) -> Self {
         let scopes = Rc::new(Scopes::of(files));
         Self {
-            found: Vec::new(),
-            suggester: Suggester::default(),
             broken: files.iter().flat_map(|it| it.broken.iter().copied()).collect(),
             domains: Domains::new(Rc::clone(&scopes)),
-            relations: Vec::new(),
             scopes,
-            relation_ids: NameTable::new(),
-            rules: Vec::new(),
-            facts: 0,
-            actions: Vec::new(),
-            action_of: HashMap::new(),
-            row_texts: HashMap::new(),
-            whole: HashMap::new(),
-            reactions: Vec::new(),
-            events: Vec::new(),
-            event_ids: NameTable::new(),
-            stages: Vec::new(),
-            stage_ids: NameTable::new(),
-            stage_at: Vec::new(),
-            default_stage: StageId(0),
-            trials: Vec::new(),
             owners,
-            repetition: Vec::new(),
-            lasting: Vec::new(),
-            expiry: Expiry::default(),
-            was: Vec::new(),
-            before: HashMap::new(),
-            meta: Vec::new(),
-            texts: Vec::new(),
-            text_ids: HashMap::new(),
-            concluded: HashSet::new(),
+            ..Self::default()
         }
     }
 
@@ -336,35 +313,29 @@ impl<'t> Checker<'t> {
 
     /// Checks all clauses, reactions and trials, in text order; then relations without rules, exports and aliases.
     fn conclude(&mut self, files: &[&File<'t>]) {
-        let mut rules = 0;
+        let (mut rules, mut facts) = (0, 0);
         for item in files.iter().flat_map(|it| &it.items) {
-            let span = match item {
-                Item::Clause(clause) => {
-                    self.clause(clause);
-                    if clause.body.is_empty() {
-                        self.facts += 1
-                    } else {
-                        rules += 1
-                    }
-                    clause.span
+            let (count, span) = match item {
+                Item::Clause(it) => {
+                    self.clause(it);
+                    (if it.body.is_empty() { &mut facts } else { &mut rules }, it.span)
                 }
-                Item::Reaction(reaction) => {
-                    self.reaction(reaction);
-                    rules += 1;
-                    reaction.span
+                Item::Reaction(it) => {
+                    self.reaction(it);
+                    (&mut rules, it.span)
                 }
-                Item::Trial(trial) => {
-                    self.trial_body(trial);
-                    rules += 1;
-                    trial.span
+                Item::Trial(it) => {
+                    self.trial_body(it);
+                    (&mut rules, it.span)
                 }
                 _ => continue,
             };
+            *count += 1;
             if rules > limits::RULES {
                 return self.exceeds(LimitError::Rules(rules), span);
             }
-            if self.facts > limits::FACTS {
-                return self.exceeds(LimitError::Facts(self.facts), span);
+            if facts > limits::FACTS {
+                return self.exceeds(LimitError::Facts(facts), span);
             }
         }
         self.copy_reactions(rules);
@@ -385,13 +356,14 @@ impl<'t> Checker<'t> {
         self.found.extend(empty.map(|it| mistake::no_clauses(it.1.name)));
     }
 
+    /// The program, and the last mistakes: those that only a whole program shows.
     fn finish(mut self, found: &mut Vec<Diagnostic>) -> Program {
-        let renames = self.renames();
-        let mut relations: Vec<Relation> =
-            self.relations.into_iter().map(|it| it.relation).collect();
+        let relations = &mut self.relations;
         for rule in &self.rules {
-            relations[usize::from(rule.head.0)].rules.push(rule.id);
+            relations[usize::from(rule.head.0)].relation.rules.push(rule.id);
         }
+        let relations: Vec<Relation> =
+            std::mem::take(relations).into_iter().map(|it| it.relation).collect();
         let strata = stratify::stratify(&relations, &self.rules, &mut self.found);
         if found.is_empty() && self.found.is_empty() {
             let implications = Implications::new(&relations, &self.rules, &strata);
@@ -399,22 +371,25 @@ impl<'t> Checker<'t> {
             self.found.extend(never_legal(&self.actions, &relations, &self.rules));
         }
         let mut last = std::mem::take(&mut self.found);
-        let own = self.domains.own_attributes();
-        let mut repetition = Vec::new();
-        for (id, _) in self.repetition {
-            if !repetition.contains(&id) {
-                repetition.push(id);
-            }
+        let program = self.into_program(relations, strata);
+        // Relations without rules (E505) cannot hide a cycle.
+        if found.is_empty() && last.iter().all(|it| it.code == "E505") {
+            last.extend(trial::dependency_mistakes(&program));
         }
+        found.append(&mut last);
+        program
+    }
+
+    /// The program of all that was declared and concluded, without its sources.
+    fn into_program(self, relations: Vec<Relation>, strata: Vec<Stratum>) -> Program {
+        let renames = self.renames();
+        let own = self.domains.own_attributes();
+        let mut seen = HashSet::new();
+        let repetition = self.repetition.iter().map(|it| it.0).filter(|it| seen.insert(*it));
         let mut program = Program {
-            stated: Vec::new(),
-            of_modules: Vec::new(),
-            brought: Vec::new(),
-            sources: Vec::new(),
             owners: self.owners,
             words: self.domains.words(),
             schema: Arc::new(self.domains.into_schema()),
-            relation_names: Default::default(),
             scopes: self.scopes.by_file(),
             renames,
             relations,
@@ -425,23 +400,19 @@ impl<'t> Checker<'t> {
             reactions: self.reactions,
             stages: self.stages,
             events: self.events.into_iter().zip(0..).map(declared).collect(),
-            repetition,
+            repetition: repetition.collect(),
             lasting: self.lasting,
             expiry: self.expiry,
             was: self.was,
             trials: self.trials,
             meta: self.meta,
             texts: self.texts,
+            ..Program::default()
         };
         program.stated = stated(&program, &own);
         let named = (0..).map(RelId).zip(&program.relations);
         let named = named.filter(|it| !program.is_hidden(it.0));
         program.relation_names = named.map(|(id, it)| (it.name.clone(), id)).collect();
-        // Relations without rules (E505) cannot hide a cycle.
-        if found.is_empty() && last.iter().all(|it| it.code == "E505") {
-            last.extend(trial::dependency_mistakes(&program));
-        }
-        found.append(&mut last);
         program
     }
 }

@@ -9,7 +9,7 @@
 
 use std::hash::Hash;
 
-use foldhash::{HashMap, HashMapExt, HashSet};
+use foldhash::{HashMap, HashSet, HashSetExt};
 
 use super::super::ast::{Alias, File, Item, Name, RelationDecl, RelationKind};
 use super::super::program::{SEPARATOR, Span};
@@ -37,45 +37,49 @@ impl<'t> Scopes<'t> {
         let items = files.iter().flat_map(|it| &it.items);
         let alias = |it: &Item<'t>| if let Item::Alias(it) = it { Some(*it) } else { None };
         let aliases = items.filter_map(alias).collect();
-        let mut scopes = Self { of: vec![None; files.len()], aliases, ..Self::default() };
+        let mut scopes = Self { aliases, ..Self::default() };
         if !files.iter().any(|it| it.meta("names") == Some("private")) {
-            return scopes;
+            return Self { of: vec![None; files.len()], ..scopes };
         }
-        for (at, file) in files.iter().enumerate() {
-            let game = file.meta("game");
-            let Some(name) = game.or(file.meta("preset")).or(file.meta("part")) else { continue };
-            // A game and a preset may have the same name.
-            let is_game = |it: &u16| scopes.game == Some(*it);
-            let known = scopes.named(name).find(|it| is_game(it) == game.is_some());
-            let scope = known.unwrap_or_else(|| {
-                scopes.names.push(name);
-                scopes.names.len() as u16 - 1
-            });
-            if game.is_some() {
-                scopes.game = Some(scope);
-            }
-            scopes.of[at] = Some(scope);
-            for item in &file.items {
-                if let Item::Export(names) = item {
-                    scopes.exports.extend(names.iter().map(|it| (scope, *it)));
-                }
+        let of: Vec<Option<u16>> = files.iter().map(|it| scopes.add(it)).collect();
+        let items = || {
+            let files = files.iter().zip(&of).filter_map(|(file, of)| Some((file, (*of)?)));
+            files.flat_map(|(file, scope)| file.items.iter().map(move |it| (scope, it)))
+        };
+        let mut exports = Vec::new();
+        for (scope, item) in items() {
+            if let Item::Export(names) = item {
+                exports.extend(names.iter().map(|it| (scope, *it)));
             }
         }
-        scopes.exported = scopes.exports.iter().map(|it| (it.0, it.1.text)).collect();
-        for (file, scope) in files.iter().zip(&scopes.of) {
-            let Some(scope) = *scope else { continue };
-            for item in &file.items {
-                let Item::Relation(RelationDecl { name, kind: RelationKind::Input(input), .. }) =
-                    item
-                else {
-                    continue;
-                };
-                if scopes.exported.contains(&(scope, name.text)) {
-                    scopes.attributes.insert((scope, input.attr.text));
-                }
+        let exported: HashSet<_> = exports.iter().map(|it| (it.0, it.1.text)).collect();
+        let mut attributes = HashSet::new();
+        for (scope, item) in items() {
+            if let Item::Relation(RelationDecl { name, kind, .. }) = item
+                && let RelationKind::Input(input) = kind
+                && exported.contains(&(scope, name.text))
+            {
+                attributes.insert((scope, input.attr.text));
             }
         }
-        scopes
+        Self { of, exports, exported, attributes, ..scopes }
+    }
+
+    /// The scope of a file, which is added if no earlier file belongs to it; `None` if the file's names are shared.
+    fn add(&mut self, file: &File<'t>) -> Option<u16> {
+        let game = file.meta("game");
+        let name = game.or(file.meta("preset")).or(file.meta("part"))?;
+        // A game and a preset may have the same name.
+        let is_game = |it: &u16| self.game == Some(*it);
+        let known = self.named(name).find(|it| is_game(it) == game.is_some());
+        let scope = known.unwrap_or_else(|| {
+            self.names.push(name);
+            self.names.len() as u16 - 1
+        });
+        if game.is_some() {
+            self.game = Some(scope);
+        }
+        Some(scope)
     }
 
     /// The preset or game that a place belongs to.
@@ -161,11 +165,13 @@ pub(super) struct NameTable<'t, T> {
     exported: HashMap<&'t str, T>,
 }
 
-impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
-    pub(super) fn new() -> Self {
-        Self { shared: HashMap::new(), own: HashMap::new(), exported: HashMap::new() }
+impl<T> Default for NameTable<'_, T> {
+    fn default() -> Self {
+        Self { shared: HashMap::default(), own: HashMap::default(), exported: HashMap::default() }
     }
+}
 
+impl<'t, T: Copy + Eq + Hash> NameTable<'t, T> {
     /// Declares a name; the error is an existing declaration in the same files, or one that every file may
     /// add to.
     pub(super) fn declare(

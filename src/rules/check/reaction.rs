@@ -118,6 +118,7 @@ impl<'t> Checker<'t> {
         };
         let of = input.attr();
         let before = self.domains.add_before(of, domain);
+        let before = self.ok_or_report(before)?;
         let role = Role::Input(match input {
             Input::Key(_) => Input::Key(before),
             Input::Flag(_) => Input::Flag(before),

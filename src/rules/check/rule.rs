@@ -5,7 +5,7 @@
 
 use foldhash::{HashMap, HashMapExt, HashSet};
 
-use super::super::ast::{Aggregate, Atom, Clause, Expr, ExprKind, Literal, Name};
+use super::super::ast::{Aggregate, Atom, Clause, Compare, Expr, ExprKind, Literal, Name};
 use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake;
@@ -202,7 +202,7 @@ impl<'t> Checker<'t> {
                         self.report(report);
                     }
                 }
-                Literal::Compare { lhs, rhs, .. } => {
+                Literal::Compare(Compare { lhs, rhs, .. }) => {
                     for side in [lhs, rhs] {
                         if let ExprKind::Aggregate(aggregate) = &side.kind {
                             self.check_static(head, &aggregate.body);
@@ -253,7 +253,7 @@ impl<'c, 't> Body<'c, 't> {
         for literal in body {
             match literal {
                 Literal::Atom { atom, .. } => atom.args.iter().for_each(|it| self.note_expr(it)),
-                Literal::Compare { lhs, rhs, .. } => {
+                Literal::Compare(Compare { lhs, rhs, .. }) => {
                     self.note_expr(lhs);
                     self.note_expr(rhs);
                 }
@@ -379,7 +379,7 @@ impl<'c, 't> Body<'c, 't> {
                     self.atoms.add(atom.span, limits::BODY_ATOMS);
                     self.collect_atom(atom, rel.map(Subject::from), usage, scope);
                 }
-                Literal::Compare { lhs, rhs, span, .. } => {
+                Literal::Compare(Compare { lhs, rhs, span, .. }) => {
                     self.comparisons.add(*span, limits::BODY_COMPARISONS);
                     self.collect_expr(lhs, None, Use::Value, scope);
                     self.collect_expr(rhs, None, Use::Value, scope);
@@ -478,11 +478,11 @@ impl<'c, 't> Body<'c, 't> {
 
     /// Propagates types across comparisons until nothing changes.
     fn infer(&mut self, body: &[Literal<'t>]) {
-        let mut pairs = Vec::new();
-        gather(body, OUTER, &mut pairs);
-        for _ in 0..=pairs.len().min(limits::BODY_COMPARISONS) {
+        let mut comparisons = Vec::new();
+        gather(body, OUTER, &mut comparisons);
+        for _ in 0..=comparisons.len().min(limits::BODY_COMPARISONS) {
             let mut changed = false;
-            for &(lhs, rhs, scope) in &pairs {
+            for &(Compare { lhs, rhs, .. }, scope) in &comparisons {
                 let (left, right) = (self.types_of(lhs, scope), self.types_of(rhs, scope));
                 if left.len() == right.len() {
                     changed |= self.spread(lhs, &right, scope);
@@ -580,16 +580,14 @@ pub(super) fn scope_of(aggregate: &Aggregate<'_>) -> Scope {
 fn gather<'a, 't>(
     body: &'a [Literal<'t>],
     scope: Scope,
-    pairs: &mut Vec<(&'a Expr<'t>, &'a Expr<'t>, Scope)>,
+    found: &mut Vec<(&'a Compare<'t>, Scope)>,
 ) {
     for literal in body {
-        let Literal::Compare { lhs, rhs, .. } = literal else {
-            continue;
-        };
-        pairs.push((lhs, rhs, scope));
-        for side in [lhs, rhs] {
+        let Literal::Compare(compare) = literal else { continue };
+        found.push((compare, scope));
+        for side in [&compare.lhs, &compare.rhs] {
             if let (ExprKind::Aggregate(aggregate), OUTER) = (&side.kind, scope) {
-                gather(&aggregate.body, scope_of(aggregate), pairs);
+                gather(&aggregate.body, scope_of(aggregate), found);
             }
         }
     }

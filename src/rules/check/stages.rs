@@ -172,7 +172,7 @@ impl<'t> Order<'t> {
             if let Some(start) = path.iter().position(|&it| it == edge.earlier) {
                 path.push(edge.earlier);
                 let cycle = path[start..].iter().rev().map(|&it| self.names[it].text).collect();
-                // Not the list is to blame, but what was added to it.
+                // An addition to the list is to blame, not the list itself: the last declaration in text order.
                 let spans = edges[start..].iter().map(|it| it.span);
                 let added = spans.max_by_key(|it| (it.source, it.start));
                 return (cycle, added.unwrap_or_default());

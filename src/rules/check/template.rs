@@ -168,6 +168,18 @@ impl<'t> Checker<'t> {
         Some((TemplatePart::Lookup(table, Box::new(part)), value))
     }
 
+    /// The column that a template of an action or relation names.
+    fn template_column(&mut self, rel: RelId, name: Name<'t>) -> Option<usize> {
+        let columns = &self.subject(Subject::Whole(rel)).relation.columns;
+        let found = columns.iter().position(|it| it.name == name.text);
+        if found.is_none() {
+            let names: Vec<&str> = columns.iter().map(|it| it.name.as_str()).collect();
+            let report = mistake::unknown_column(name.text, name.span, &names);
+            self.report(report);
+        }
+        found
+    }
+
     /// Parses the columns that a relation is looked up with: columns only, no look-ups.
     fn lookup_by_columns(
         &mut self,

@@ -12,8 +12,8 @@ use super::super::diagnostic::Diagnostic;
 use super::super::limits::{self, LimitError};
 use super::super::mistake::{self, Asking};
 use super::super::program::{
-    Action, ActionId, Effect, Event, EventId, Given, Literal, Program, Reaction, RelId, Relation,
-    Role, Span, TrialId, TrialRelation,
+    Action, ActionId, Effect, Event, EventId, Given, Literal, Program, Reaction, Relation, Role,
+    Span, TrialId, TrialRelation,
 };
 use super::rule::{Body, Subject};
 use super::{Checker, Info};
@@ -28,32 +28,12 @@ impl<'t> Checker<'t> {
             _ => None,
         };
         if let Some(limit) = limit {
-            self.broken.insert(decl.name.text);
-            return self.exceeds(limit, decl.name.span);
+            return self.abandon(decl.name, limit);
         }
-        let (columns, types) = self.columns(decl);
+        let columns = self.columns(decl);
         let id = TrialId(self.trials.len() as u16);
-        let role = Role::Given(Given::Trial(id));
-        self.check_texts(decl, &types, &role);
-        let sentence = self.sentence(decl, &columns);
-        let denial = self.checked_sentence(decl.denial, &columns);
-        let rel = RelId(self.relations.len() as u16);
-        let relation = Relation {
-            name: decl.name.text.to_string(),
-            columns,
-            role,
-            functional: false,
-            open: false,
-            sentence,
-            denial,
-            span: decl.name.span,
-            rules: Vec::new(),
-        };
-        self.add(Info { relation, types, name: decl.name });
-        if self.relations.len() == usize::from(rel.0) {
-            // `add` has taken no relation, and reported why.
-            return;
-        }
+        let info = self.declared(decl, columns, Role::Given(Given::Trial(id)));
+        let Some(rel) = self.add(info) else { return };
         // Its action is known only when everything is declared.
         let (action, event) = (ActionId(0), EventId(0));
         self.trials.push(TrialRelation { id, rel, action, from: None, event, span: trial.span });

@@ -118,8 +118,8 @@ pub(crate) fn cannot_own_facts(of: Name<'_>) -> Diagnostic {
 
 pub(crate) fn expiry_clash(name: Name<'_>, span: Span, lasting: bool) -> Diagnostic {
     let what = if lasting { "last through a rewind" } else { "have a default" };
-    let message = format!("`{}` goes by itself, so it cannot {what}", name.text);
-    Diagnostic::new("E129", message, span, "goes by itself").help(match lasting {
+    let message = format!("`{}` expires, so it cannot {what}", name.text);
+    Diagnostic::new("E129", message, span, "expires").help(match lasting {
         true => "leave `lasting` or `until` out",
         false => "leave the default out: rules ask with `!` whether there is no fact",
     })
@@ -127,10 +127,10 @@ pub(crate) fn expiry_clash(name: Name<'_>, span: Span, lasting: bool) -> Diagnos
 
 pub(crate) fn expiring_twice(attribute: Name<'_>, span: Span) -> Diagnostic {
     let message = format!(
-        "the facts of `{}` go with the turn by one input, and with the next action by another",
+        "the facts of `{}` expire with the turn by one input, and with the next action by another",
         attribute.text
     );
-    Diagnostic::new("E129", message, span, "goes by itself")
+    Diagnostic::new("E129", message, span, "expires")
         .help("say the same in both, or leave one `until` out")
 }
 
