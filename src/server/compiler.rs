@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
+use super::api::{Fitting, fit};
 use super::host::Host;
 use super::library::Texts;
 use super::pool::Lane;
@@ -69,20 +70,20 @@ impl Host {
     }
 
     /// Checks whether uploaded rules compile with the rules that they build on. Only their first game is compiled, or,
-    /// without a game, their first preset. Returns its name (`None` if there is neither), or what is wrong.
+    /// without a game, their first preset. Returns what a game of them is made of, or what is wrong.
     ///
     /// # Errors
     /// The check could not be run.
-    pub async fn check_rules(
+    pub(super) async fn check_rules(
         self: &Arc<Self>,
         texts: Texts,
-    ) -> Result<Result<Option<String>, Problem>, Problem> {
+    ) -> Result<Result<Fitting, Problem>, Problem> {
         let library = Arc::clone(&self.library);
-        let fit = move || {
+        let check = move || {
             let catalogue = library.catalogue_with(&texts);
-            super::api::fit(&catalogue.map_err(bad_rules)?, &texts)
+            fit(&catalogue.map_err(bad_rules)?, &texts)
         };
-        self.pool.run(Lane::Uploaded, fit).await
+        self.pool.run(Lane::Uploaded, check).await
     }
 
     /// Makes the rules of a hash known, from the store if need be.

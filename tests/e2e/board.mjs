@@ -339,6 +339,13 @@ async function otherBoards() {
   await square(page, "b2").click();
   await waitFor("a man is taken by a click", async () => (await square(page, "b2").getAttribute("aria-label")) === "b2, empty");
   await shot(page, "mill");
+  check("no name of a point runs past the board", await page.evaluate(() => {
+    const board = document.querySelector("svg.board").getBoundingClientRect();
+    const isWithin = ({ right, bottom }) => right <= board.right + 1 && bottom <= board.bottom + 1;
+    return [...document.querySelectorAll(".point")].every((it) => isWithin(it.getBoundingClientRect()));
+  }));
+  await sit(page, await make({ game: "kalah" }));
+  await waitFor("each bowl says how many seeds it has, though all have as many", async () => (await page.locator(".badge").count()) === 12);
   await sit(page, await make({ game: "hex" }));
   await waitFor("hexagons are drawn", async () => (await page.locator("svg.board").getAttribute("data-shape")) === "hexagon");
   await square(page, "f6").click();

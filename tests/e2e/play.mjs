@@ -270,7 +270,9 @@ async function smallThings() {
   // The editor has the kinds that there are, and keeps what is chosen.
   await lobby(page);
   await page.locator("#game").selectOption("chess");
-  await waitFor("the kinds of chess can be put down", async () => (await page.locator("#brush option").count()) === 14);
+  // Knightmate, which is chosen at first, has presets, and as many kinds.
+  await waitFor("chess has no presets", async () => /No presets/.test(await page.locator(".verdict .yes").innerText()));
+  check("the kinds of chess can be put down", (await page.locator("#brush option").count()) === 14);
   await page.locator("#brush").selectOption("Q");
   const cannon = page.locator(".preset", { hasText: "Cannons move as rooks" }).getByRole("checkbox");
   await cannon.check();
@@ -574,6 +576,14 @@ async function main() {
   await shot(over, "rules-mistake");
   await over.locator("#rules").fill(text);
   await waitFor("it compiles again", async () => (await over.locator("#found .yes").count()) === 1);
+  const stones = `.meta preset "pebbles"\n.meta family "stones"\n.meta name "Pebbles"\n.domain Preset += { pebbles }\n`;
+  await over.locator("#rules").fill(stones);
+  await waitFor("a preset for other games than chess compiles", async () => /pebbles/.test(await over.locator("#found .yes").innerText()));
+  await over.getByRole("button", { name: "Set up a game with it" }).click();
+  await waitFor("it is set up with a game that it is for", async () => /Pebbles/.test(await over.locator(".verdict .yes").innerText()));
+  await over.goto(`${address}/rules`);
+  await over.locator("#rules").fill(text);
+  await waitFor("the first text compiles", async () => /archbishops/.test(await over.locator("#found .yes").innerText()));
   await over.getByRole("button", { name: "Play it" }).click();
   await over.waitForURL(/\/game\//);
   await square(over, "f1").click();

@@ -1,7 +1,7 @@
 //! Accounts over HTTP: creating them, logging devices in and out, their games, profiles, blocks and reports.
 
 use axum::Json;
-use axum::extract::{FromRequestParts, Path};
+use axum::extract::{FromRequestParts, OptionalFromRequestParts, Path};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::Reply;
-use super::extract::{Body, By, Query, bearer};
+use super::extract::{Body, Query, bearer};
 use super::guard::Caller;
 use crate::server::accounts::{
     Account, AccountRecord, COMPUTER, DEVICES, Device, Entrance, Own, OwnDevice, RESERVED, by_name,
@@ -63,6 +63,18 @@ impl FromRequestParts<Web> for Account {
     }
 }
 
+impl OptionalFromRequestParts<Web> for Account {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Option<Self>, Problem> {
+        match bearer(parts) {
+            None => Ok(None),
+            // The token of a guest's seat belongs to no account.
+            Some(token) => web.account_of(token).await,
+        }
+    }
+}
+
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAccount {
@@ -85,16 +97,7 @@ async fn create(
     Body(NewAccount { name, device }): Body<NewAccount>,
 ) -> Result<(StatusCode, Json<Entrance>), Problem> {
     web.admit(&caller, Cost::Account)?;
-    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
-    let id = name.to_ascii_lowercase();
-    if !name.chars().all(is_plain) || !(2..=20).contains(&name.len()) {
-        let message = "a name must have 2 to 20 letters, digits, - or _";
-        return Err(Problem::unprocessable("bad_name", message));
-    }
-    if RESERVED.contains(&id.as_str()) || id.starts_with(COMPUTER) {
-        let message = format!("the name {name} is reserved: choose another one");
-        return Err(Problem::unprocessable("bad_name", message));
-    }
+    let id = id_of_new(&name)?;
     let salt = new_token()?;
     let (codes, hashes) = web.new_codes(&salt).await?;
     let (token, device) = new_device(device, web.host.now())?;
@@ -115,14 +118,32 @@ async fn create(
             Change { key: user_key(&id), from: None, to: Some(text(&record)) },
             Change { key: token_record, from: None, to: Some(id) },
         ];
-        match is_taken || !store.change(&all)? {
-            true => Err(Problem::conflict("name_taken", "the name is taken")),
-            false => Ok(()),
+        if is_taken || !store.change(&all)? {
+            return Err(Problem::conflict("name_taken", "the name is taken"));
         }
+        Ok(())
     };
     web.host.reads().request(make).await?;
     let entrance = Entrance { name, token, codes_left: codes.len(), codes };
     Ok((StatusCode::CREATED, Json(entrance)))
+}
+
+/// The id of an account that is to have this name.
+///
+/// # Errors
+/// The name is not allowed.
+fn id_of_new(name: &str) -> Result<String, Problem> {
+    let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '_' || it == '-';
+    if !name.chars().all(is_plain) || !(2..=20).contains(&name.len()) {
+        let message = "a name must have 2 to 20 letters, digits, - or _";
+        return Err(Problem::unprocessable("bad_name", message));
+    }
+    let id = name.to_ascii_lowercase();
+    if RESERVED.contains(&id.as_str()) || id.starts_with(COMPUTER) {
+        let message = format!("the name {name} is reserved: choose another one");
+        return Err(Problem::unprocessable("bad_name", message));
+    }
+    Ok(id)
 }
 
 #[derive(Debug, Deserialize, ToSchema)]
@@ -345,7 +366,7 @@ async fn report(
     web: Web,
     Path(id): Path<String>,
     caller: Caller,
-    By(account): By,
+    account: Option<Account>,
     Body(Reporting { text }): Body<Reporting>,
 ) -> Reply<Reported> {
     web.admit(&caller, Cost::Sensitive)?;

@@ -11,7 +11,7 @@ use super::guard::Caller;
 use super::requests::{CatalogueQuery, Combination, Upload};
 use super::uploads::{Owner, RULE_SETS, too_many};
 use super::{Reply, USUAL_GAME};
-use crate::presets::{Activation, Catalogue, preset_of};
+use crate::presets::{Activation, Catalogue, GameEntry, PresetEntry, preset_of};
 use crate::server::compiler::load_problem;
 use crate::server::library::Texts;
 use crate::server::limit::Cost;
@@ -42,7 +42,7 @@ async fn catalogue(web: Web, Query(query): Query<CatalogueQuery>) -> Reply<Value
 fn games(catalogue: &Catalogue) -> Vec<Value> {
     let presets = catalogue.presets();
     let named = |activation: &str| presets.iter().find(|it| it.preset == preset_of(activation));
-    let entry = |game: &crate::presets::GameEntry| {
+    let entry = |game: &GameEntry| {
         let about: Vec<&str> =
             game.uses.iter().filter_map(|it| named(it)).map(|it| it.description.as_str()).collect();
         json!({
@@ -60,7 +60,7 @@ fn games(catalogue: &Catalogue) -> Vec<Value> {
 }
 
 fn presets(catalogue: &Catalogue) -> Vec<Value> {
-    let entry = |it: &crate::presets::PresetEntry| {
+    let entry = |it: &PresetEntry| {
         let options: Vec<String> = catalogue.notes_of(&it.preset, "option");
         let not_with = it.incompatible.iter().map(|it| json!({ "preset": it.0, "reason": it.1 }));
         json!({
@@ -119,6 +119,9 @@ pub(super) struct Uploaded {
     diagnostics: Value,
     /// The name of the game or preset that the text defines.
     name: Option<String>,
+    /// A game that can be played with the rules, together with these `presets`; none if something is wrong.
+    game: Option<String>,
+    presets: Vec<String>,
     /// The id to make games with, if the rules were kept.
     rules: Option<String>,
 }
@@ -150,19 +153,18 @@ async fn upload(
         trusted: false,
     };
     let checked = web.host.check_rules(texts.clone()).await?;
-    let (name, diagnostics) = match checked {
-        Ok(name) => (name, json!([])),
-        Err(problem) => (None, findings(problem)?),
+    let ok = checked.is_ok();
+    let (Fitting { name, game, presets }, diagnostics) = match checked {
+        Ok(fitting) => (fitting, json!([])),
+        Err(problem) => (Fitting::default(), findings(problem)?),
     };
-    let ok = diagnostics.as_array().is_some_and(Vec::is_empty);
-    let rules = match ok && upload.keep {
-        true => {
-            let kept = web.host.keep_rules(texts, owner, name.clone(), RULE_SETS).await?;
-            Some(kept.ok_or_else(too_many)?)
-        }
-        false => None,
+    let rules = if ok && upload.keep {
+        let kept = web.host.keep_rules(texts, owner, name.clone(), RULE_SETS).await?;
+        Some(kept.ok_or_else(too_many)?)
+    } else {
+        None
     };
-    Ok(Json(Uploaded { ok, diagnostics, name, rules }))
+    Ok(Json(Uploaded { ok, diagnostics, name, game, presets, rules }))
 }
 
 /// What is wrong with the rules, as `diagnostics`.
@@ -192,23 +194,30 @@ fn path(name: &str) -> String {
     format!("upload/{}", parts.join("/"))
 }
 
+/// What a game of an upload that compiles is made of.
+#[derive(Debug, Default)]
+pub(in crate::server) struct Fitting {
+    /// The name of the uploaded game or preset.
+    name: Option<String>,
+    game: Option<String>,
+    presets: Vec<String>,
+}
+
 /// Compiles the uploaded game. An uploaded preset is compiled with the presets that it requires, on a game that fits it;
-/// other files with [`USUAL_GAME`]. Returns the name of the uploaded game or preset.
-pub(in crate::server) fn fit(
-    catalogue: &Catalogue,
-    files: &Texts,
-) -> Result<Option<String>, Problem> {
+/// other files with [`USUAL_GAME`].
+pub(in crate::server) fn fit(catalogue: &Catalogue, files: &Texts) -> Result<Fitting, Problem> {
     let is_uploaded = |path: &str| files.files.iter().any(|it| it.0 == path);
     if let Some(game) = catalogue.games().iter().find(|it| is_uploaded(catalogue.path_of(it))) {
         catalogue.load::<&str>(&game.name, &[]).map_err(|it| load_problem(&it))?;
-        return Ok(Some(game.name.clone()));
+        let name = Some(game.name.clone());
+        return Ok(Fitting { game: name.clone(), name, presets: Vec::new() });
     }
     let preset = catalogue.presets().iter().find(|it| is_uploaded(catalogue.path_of_preset(it)));
     let base = preset.map_or(USUAL_GAME, |it| catalogue.game_for(it, USUAL_GAME));
     let name = preset.map(|it| it.preset.clone());
     let presets = catalogue.with_required(name.as_slice());
     catalogue.load(base, &presets).map_err(|it| load_problem(&it))?;
-    Ok(name)
+    Ok(Fitting { name, game: Some(base.to_owned()), presets })
 }
 
 #[cfg(test)]

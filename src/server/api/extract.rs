@@ -13,7 +13,6 @@ use serde::de::DeserializeOwned;
 
 use super::BODY;
 use crate::presets::plain_json_error;
-use crate::server::accounts::Account;
 use crate::server::core::TokenHash;
 use crate::server::problem::Problem;
 use crate::server::web::Web;
@@ -87,22 +86,6 @@ impl FromRequestParts<Web> for Token {
 
     async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
         Ok(Self(web.credential(bearer(parts)).await?))
-    }
-}
-
-/// The account whose token was sent, if one was.
-#[derive(Debug)]
-pub(super) struct By(pub(super) Option<Account>);
-
-impl FromRequestParts<Web> for By {
-    type Rejection = Problem;
-
-    async fn from_request_parts(parts: &mut Parts, web: &Web) -> Result<Self, Problem> {
-        match bearer(parts) {
-            None => Ok(Self(None)),
-            // The token of a guest's seat belongs to no account.
-            Some(token) => Ok(Self(web.account_of(token).await?)),
-        }
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::extract::{Body, By, Query, Token};
+use super::extract::{Body, Query, Token};
 use super::guard::Caller;
 use super::requests::{
     Acting, After, Asking, At, Exporting, FromLine, Joining, Listing, Moving, NewGame, Ply,
@@ -65,7 +65,7 @@ pub(super) fn routes() -> OpenApiRouter<Web> {
 async fn create(
     web: Web,
     caller: Caller,
-    By(account): By,
+    account: Option<Account>,
     Body(mut new): Body<NewGame>,
 ) -> Result<Response, Problem> {
     web.admit(&caller, Cost::Game)?;
@@ -105,16 +105,21 @@ async fn create(
         return Err(Problem::unprocessable("no_opponent", message));
     }
     let id = web.host.create(options).await?;
-    let mut state = web.host.state(&id, seat_token, None, Lines::Last(PAGE)).await?;
+    let mut state = state_of_new(&web, &id, seat_token).await?;
+    state["token"] = json!(guest_token);
+    let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
+    Ok((StatusCode::CREATED, location, Json(state)).into_response())
+}
+
+/// The state of a game that was just created, with its page and what was left out of its position.
+async fn state_of_new(web: &Web, id: &str, seat: Option<TokenHash>) -> Result<Value, Problem> {
+    let mut state = web.host.state(id, seat, None, Lines::Last(PAGE)).await?;
     let warnings = |game: &mut Game| {
         Ok(game.warnings().iter().map(ToString::to_string).collect::<Vec<String>>())
     };
-    let warnings = web.host.question(&id, None, warnings).await?;
-    state["warnings"] = json!(warnings);
-    state["token"] = json!(guest_token);
+    state["warnings"] = json!(web.host.question(id, None, warnings).await?);
     state["url"] = json!(format!("/game/{id}"));
-    let location = [(header::LOCATION, format!("/api/v1/games/{id}"))];
-    Ok((StatusCode::CREATED, location, Json(state)).into_response())
+    Ok(state)
 }
 
 /// Whether a new game is to be rated.
@@ -270,7 +275,7 @@ async fn lines(web: Web, Path(id): Path<String>, Query(query): Query<FromLine>) 
 async fn join(
     web: Web,
     Path(id): Path<String>,
-    By(account): By,
+    account: Option<Account>,
     Body(joining): Body<Joining>,
 ) -> Reply<Value> {
     if let Some(account) = &account {
@@ -278,7 +283,7 @@ async fn join(
     }
     let side = match &joining.seat {
         None => None,
-        Some(name) => Some(side_named(&listed(&web, &id, "sides").await?, name, "")?),
+        Some(name) => Some(side_named(&list_of(&web, &id, "sides").await?, name, "")?),
     };
     let (seat, token) = seat_of(account, joining.name)?;
     let input = Input::Join { side, name: seat.name, token: seat.token, rated: joining.rated };
@@ -292,12 +297,12 @@ pub(in crate::server) async fn may_join(
     account: &Account,
     id: &str,
 ) -> Result<(), Problem> {
-    let others: Vec<Option<String>> = listed(web, id, "accounts").await?;
+    let others: Vec<Option<String>> = list_of(web, id, "accounts").await?;
     web.may_play_with(account, others.into_iter().flatten().collect()).await
 }
 
 /// A list in the state of a game, by its name there.
-async fn listed<T: DeserializeOwned>(web: &Web, id: &str, name: &str) -> Result<Vec<T>, Problem> {
+async fn list_of<T: DeserializeOwned>(web: &Web, id: &str, name: &str) -> Result<Vec<T>, Problem> {
     let mut state = web.host.state(id, None, None, Lines::Last(0)).await?;
     Ok(serde_json::from_value(state[name].take()).unwrap_or_default())
 }

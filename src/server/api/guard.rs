@@ -53,12 +53,12 @@ pub(super) async fn check(web: Web, request: Request, next: Next) -> Response {
     let address = request.uri().clone();
     match refuse(&web, &request) {
         Err(problem) => lichess::unhandled(address.path(), problem),
-        Ok(()) => typed(address.path(), next.run(request).await),
+        Ok(()) => without_plain_text(address.path(), next.run(request).await),
     }
 }
 
 /// Turns plain-text refusals of the layers below into problems.
-fn typed(path: &str, response: Response) -> Response {
+fn without_plain_text(path: &str, response: Response) -> Response {
     let status = response.status();
     let kind = response.headers().get(CONTENT_TYPE).and_then(|it| it.to_str().ok());
     let is_plain = kind.is_none_or(|it| it.starts_with("text/plain"));

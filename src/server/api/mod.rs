@@ -29,7 +29,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, Secur
 use utoipa::openapi::{Content, Ref, ResponseBuilder};
 use utoipa_axum::router::OpenApiRouter;
 
-pub(super) use catalogue::fit;
+pub(super) use catalogue::{Fitting, fit};
 
 use super::lichess;
 use super::names::Names;
@@ -87,9 +87,8 @@ const MISSING: [(&str, &str); 3] = [
     ("/api/v1/tournaments/{tournament}", "There is no such tournament"),
 ];
 
-/// Adds to every operation the answers to requests that are refused for a reason that it has in common with others: the
-/// token is of no account, the address names what there is not; and any other reason, such as that a request cannot be
-/// read, has a token of nobody, or comes too often.
+/// Adds to every operation the refusals that it has in common with others: 401 if it needs the token of an account, 404 if
+/// its address names a thing that may not exist, and a default for all others, such as a body that cannot be read.
 fn describe_problems(description: &mut utoipa::openapi::OpenApi) {
     let problem = |description: &str| {
         let body = Content::new(Some(Ref::from_schema_name("ProblemBody")));

@@ -1,6 +1,6 @@
 //! The bodies and queries of requests.
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::server::core::{Control, OfferKind};
@@ -191,7 +191,7 @@ pub(super) struct Combination {
 }
 
 /// Uploaded rule text.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Upload {
     /// The rule file, as text.
@@ -208,7 +208,7 @@ pub(super) struct Upload {
 }
 
 /// A module that is uploaded with rule text.
-#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Included {
     /// The name of the file, as the text includes it.

@@ -106,24 +106,8 @@ async fn create(
     let NewTournament { title, game, presets, clock, rated, minutes, rounds, starts } = new;
     let game = game.unwrap_or_else(|| USUAL_GAME.to_owned());
     let now = web.host.now();
-    let kind = match (minutes, rounds) {
-        (Some(it), None) if (1..=MINUTES).contains(&it) => Kind::Arena(it),
-        (None, Some(it)) if (1..=ROUNDS).contains(&it) => Kind::Swiss(it),
-        _ => {
-            let message = format!(
-                "give either `minutes` (1 to {MINUTES}, an arena) or `rounds` (1 to {ROUNDS}, a Swiss)"
-            );
-            return Err(Problem::unprocessable("bad_length", message));
-        }
-    };
-    if !INITIAL_TIMES.contains(&clock.initial) || clock.increment.max(clock.delay) > MAX_INCREMENT {
-        let message = "the clock needs 5 seconds to 3 hours at first, and an increment or delay of up to 3 minutes";
-        return Err(Problem::unprocessable("bad_clock", message));
-    }
-    if starts.is_some_and(|it| it < now || it > now + MAX_START_DELAY) {
-        let message = "`starts` must be within 30 days from now; leave it out to start the tournament yourself";
-        return Err(Problem::unprocessable("bad_start", message));
-    }
+    let kind = kind(minutes, rounds)?;
+    check_times(&clock, starts, now)?;
     let rules = web.host.library.own_hash();
     let ruleset = web.host.ruleset(&rules, &game, &presets).await?;
     if ruleset.sides().len() != 2 {
@@ -142,6 +126,32 @@ async fn create(
     let view = table.view(&id, now);
     web.host.reads().edit(busy, move |store| add(store, &id, &table)).await?;
     Ok((StatusCode::CREATED, Json(view)))
+}
+
+fn kind(minutes: Option<u32>, rounds: Option<u32>) -> Result<Kind, Problem> {
+    match (minutes, rounds) {
+        (Some(it), None) if (1..=MINUTES).contains(&it) => Ok(Kind::Arena(it)),
+        (None, Some(it)) if (1..=ROUNDS).contains(&it) => Ok(Kind::Swiss(it)),
+        _ => {
+            let message = format!(
+                "give either `minutes` (1 to {MINUTES}, an arena) or `rounds` (1 to {ROUNDS}, a Swiss)"
+            );
+            Err(Problem::unprocessable("bad_length", message))
+        }
+    }
+}
+
+/// Checks that the clock is one for tournaments, and that the start is neither past nor too far ahead.
+fn check_times(clock: &Control, starts: Option<u64>, now: u64) -> Result<(), Problem> {
+    if !INITIAL_TIMES.contains(&clock.initial) || clock.increment.max(clock.delay) > MAX_INCREMENT {
+        let message = "the clock needs 5 seconds to 3 hours at first, and an increment or delay of up to 3 minutes";
+        return Err(Problem::unprocessable("bad_clock", message));
+    }
+    if starts.is_some_and(|it| it < now || it > now + MAX_START_DELAY) {
+        let message = "`starts` must be within 30 days from now; leave it out to start the tournament yourself";
+        return Err(Problem::unprocessable("bad_start", message));
+    }
+    Ok(())
 }
 
 /// The changes that add a new tournament to the store.

@@ -62,12 +62,12 @@ async fn list(web: Web, Owner(owner): Owner) -> Reply<Vec<Upload>> {
     (status = 404, description = "It is not on your list", body = Problem),
 ))]
 async fn remove(web: Web, Owner(owner): Owner, Path(rules): Path<String>) -> Reply<Value> {
-    let remove = move |store: &mut dyn Store| match store.drop_upload(&owner, &rules)? {
-        true => Ok(Json(json!({ "rules": rules }))),
-        false => {
-            let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
-            Err(Problem::not_found("no_such_rules", message))
+    let remove = move |store: &mut dyn Store| {
+        if store.drop_upload(&owner, &rules)? {
+            return Ok(Json(json!({ "rules": rules })));
         }
+        let message = "you keep no such rules: GET /api/v1/rules lists those that you do";
+        Err(Problem::not_found("no_such_rules", message))
     };
     web.host.reads().request(remove).await
 }

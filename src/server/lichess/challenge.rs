@@ -11,8 +11,8 @@ use serde_json::{Value, json};
 
 use super::account::{Account, CLOSED, find};
 use super::challenges::Challenge;
+use super::formats::{color, color_of, fields};
 use super::terms::Terms;
-use super::words::{color, color_of, fields};
 use super::{Reply, computer, ok};
 use crate::server::api::games::may_join;
 use crate::server::api::guard::Caller;
@@ -95,17 +95,17 @@ async fn take_seat(web: &Web, id: &str, wanted: Wanted, account: Account, none: 
         Some("black") => Some(1),
         _ => None,
     };
-    match may_join(web, &account, id).await {
-        Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
-        other => other?,
-    }
     let input = Input::Join {
         side,
         name: account.name.clone(),
         token: account.token.clone(),
         rated: false,
     };
-    let answer = match web.host.step(id, input).await {
+    let join = async {
+        may_join(web, &account, id).await?;
+        web.host.step(id, input).await
+    };
+    let answer = match join.await {
         Err(problem) if problem.status == StatusCode::NOT_FOUND => return Err(none.into()),
         other => other?,
     };

@@ -12,8 +12,8 @@ use axum::http::StatusCode;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
+use super::formats::person;
 use super::terms::Terms;
-use super::words::person;
 use crate::server::accounts::Account;
 use crate::server::lock::lock;
 use crate::server::options::GameOptions;
@@ -120,13 +120,14 @@ impl Challenges {
         let mut waiting = lock(&self.waiting);
         let from = challenge.from.id();
         let own = waiting.values().filter(|it| it.from.id() == from).count();
-        if own >= WAITING_OF_ACCOUNT || waiting.len() >= WAITING {
-            let message = match own >= WAITING_OF_ACCOUNT {
-                true => "too many of your challenges are pending: cancel some",
-                false => "too many challenges are pending",
-            };
-            let status = StatusCode::TOO_MANY_REQUESTS;
-            return Err(Problem::new(status, "too_many_challenges", message));
+        let too_many = |message: &str| {
+            Err(Problem::new(StatusCode::TOO_MANY_REQUESTS, "too_many_challenges", message))
+        };
+        if own >= WAITING_OF_ACCOUNT {
+            return too_many("too many of your challenges are pending: cancel some");
+        }
+        if waiting.len() >= WAITING {
+            return too_many("too many challenges are pending");
         }
         // Under the lock, so that a stream that begins now either lists the challenge or is notified of it.
         self.notify_players(&challenge, "challenge");
@@ -187,26 +188,31 @@ impl Challenges {
         self.add_games(&mut lock(&self.games), user, stored)
     }
 
-    /// Adds games from the store to the games held for an account, so that their ends will be reported. Their starts are
-    /// reported now. Returns all games held.
+    /// Adds games from the store to those held for an account, so that their ends will be reported. Returns all games held.
     fn add_games(
         &self,
         games: &mut HashMap<String, Vec<Playing>>,
         user: &str,
         stored: Vec<Playing>,
     ) -> Vec<Playing> {
-        let mut own = games.remove(user).unwrap_or_default();
-        for (id, color) in stored {
-            if own.iter().all(|it| it.0 != id) {
-                self.notify(user, &started(&id, color));
-                own.push((id, color));
+        let own = games.entry(user.to_owned()).or_default();
+        for game in stored {
+            if own.iter().all(|it| it.0 != game.0) {
+                self.hold(own, user, game);
             }
         }
-        own.drain(..own.len().saturating_sub(HELD));
-        if !own.is_empty() {
-            games.insert(user.to_owned(), own.clone());
+        let held = own.clone();
+        if held.is_empty() {
+            games.remove(user);
         }
-        own
+        held
+    }
+
+    /// Adds a game to those held for an account, which are locked, and reports its start.
+    fn hold(&self, own: &mut Vec<Playing>, user: &str, game: Playing) {
+        self.notify(user, &started(&game.0, game.1));
+        own.push(game);
+        own.drain(..own.len().saturating_sub(HELD));
     }
 
     /// Sends an event to all listeners of an account. A listener that has no room for it is dropped: its stream ends after
@@ -222,16 +228,10 @@ impl Challenges {
     pub(super) fn begin(&self, id: &str, players: &[(String, &'static str)]) {
         for (user, color) in players {
             let mut all = lock(&self.games);
-            let games = all.entry(user.clone()).or_default();
-            if games.iter().any(|it| it.0 == id && it.1 == *color) {
-                continue;
+            let own = all.entry(user.clone()).or_default();
+            if own.iter().all(|it| it.0 != id || it.1 != *color) {
+                self.hold(own, user, (id.to_owned(), color));
             }
-            if games.len() >= HELD {
-                games.remove(0);
-            }
-            games.push((id.to_owned(), color));
-            // Under the lock, as in `propose`.
-            self.notify(user, &started(id, color));
         }
     }
 

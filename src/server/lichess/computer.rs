@@ -10,8 +10,8 @@ use serde_json::{Map, Value, json};
 
 use super::LichessProblem;
 use super::account::Account;
+use super::formats::{color, fields, number, person};
 use super::terms::Terms;
-use super::words::{color, fields, number, person};
 use crate::opponent::Level;
 use crate::server::accounts::COMPUTER;
 use crate::server::api::guard::Caller;

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 
 use super::account::{Account, title};
 use super::challenges::{Listener, line};
+use super::formats::{color_of, form, is_true, speed, variant};
 use super::stream::lines;
-use super::words::{color_of, form, is_true, speed, variant};
 use super::{LichessProblem, Reply, ok};
 use crate::server::api::guard::Caller;
 use crate::server::core::{Act, Control, Input, OfferKind, TIMEOUT};

@@ -8,10 +8,10 @@ mod account;
 mod challenge;
 pub(super) mod challenges;
 mod computer;
+mod formats;
 mod game;
 mod stream;
 mod terms;
-mod words;
 
 use axum::Json;
 use axum::Router;

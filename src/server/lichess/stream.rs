@@ -17,7 +17,7 @@ use tokio::time::{interval, timeout};
 
 use super::account::Account;
 use super::challenges::{Challenges, GAMES, Listener, Playing, game, line};
-use super::words::color_of;
+use super::formats::color_of;
 use super::{LichessProblem, Reply};
 use crate::server::accounts::by_token;
 use crate::server::api::guard::Caller;
@@ -115,17 +115,21 @@ pub(super) async fn events(
                         challenges.unlisten(&user, &own);
                         return;
                     }
-                    // What begins and ends on other nodes is announced there alone.
-                    if web.host.cluster().is_some()
-                        && let Ok(stored) = stored_games(&web, &user).await
-                    {
-                        challenges.under_way(&user, stored);
-                    }
+                    note_games_elsewhere(&web, &user).await;
                 },
             }
         }
     });
     Ok(answer)
+}
+
+/// Reports the games of an account that have begun or ended on other nodes, which announce them there alone.
+async fn note_games_elsewhere(web: &Web, user: &str) {
+    if web.host.cluster().is_some()
+        && let Ok(stored) = stored_games(web, user).await
+    {
+        web.challenges.under_way(user, stored);
+    }
 }
 
 /// Whether the device that an account was found by is logged out by now, or the account closed. False if the store

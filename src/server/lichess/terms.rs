@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::words::{is_true, number, speed, text, time_control, variant};
+use super::formats::{is_true, number, speed, text, time_control, variant};
 use crate::server::core::{Control, Seat, Setup};
 use crate::server::options::GameOptions;
 use crate::server::problem::Problem;
@@ -52,7 +52,7 @@ impl Terms {
         Ok(Self { variant, fen, clock, rated, sides })
     }
 
-    /// A challenge or game on these terms, as clients get it, with its id; who plays is still to be added.
+    /// A challenge or game on these terms, as clients get it, with its id; its players are still to be added.
     pub(super) fn body(&self, id: &str) -> Value {
         json!({
             "id": id, "url": format!("/game/{id}"), "status": "created", "rated": self.rated,

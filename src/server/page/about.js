@@ -4,7 +4,7 @@ import { get, makeGame, post } from "./api.js";
 import { Board } from "./board.js";
 import { handOf } from "./choose.js";
 import { diagram } from "./diagrams.js";
-import { begin, clear, h, table, words } from "./dom.js";
+import { begin, clear, h, table, withAll, words } from "./dom.js";
 import { spokenBy } from "./games.js";
 
 /** @param {URLSearchParams} asked `rules`: the id of uploaded rules; `presets`: presets on top, with spaces between */
@@ -21,7 +21,7 @@ export async function showAbout(main, name, asked) {
   const board = new Board({ onSquare: () => {} });
   board.draw(found.position, { sides: found.sides });
   clear(main, h("article", { class: "about-page" },
-    h("h1", {}, game.title, h("small", {}, presets.length ? ` with ${presets.map((it) => spokenBy(catalogue, it)).join(", ")}` : "")),
+    h("h1", {}, game.title, h("small", {}, withAll(presets.map((it) => spokenBy(catalogue, it))))),
     h("p", {}, h("button", { onclick: () => play(main, { game: game.game, presets, rules }) }, "Play it with a friend")),
     rulesInWords(catalogue, found, game),
     h("h2", {}, "How it starts"), h("div", { class: "start" }, board.root), inHand(found),

@@ -1,7 +1,7 @@
 // Accounts, which are optional: logging in and out, a player's page, the name in the head of each page, and reports.
 
 import { backoff, forgetAccount, get, keepAccount, myAccount, post, remove, sleep } from "./api.js";
-import { announce, begin, clear, confirmed, h, labelled, plural, showDialog, standing, table, timeLeft, words } from "./dom.js";
+import { announce, begin, clear, closing, confirmed, h, labelled, plural, showDialog, standing, table, timeLeft, withAll, words } from "./dom.js";
 import { spokenBy, titleOf } from "./games.js";
 import { notice } from "./notice.js";
 import { makeStudy } from "./study.js";
@@ -43,7 +43,7 @@ export function logIn() {
     h("form", { onsubmit: enter }, h("h2", {}, "Log in, or choose a new name"),
       h("p", { class: "hint" }, "No e-mail, no password. You play as well without an account; with one, your games are on all your devices and can be rated."),
       labelled("Name", name), labelled("Recovery code", code), error,
-      h("button", {}, "Go on"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+      h("button", {}, "Go on"), closing()));
   showDialog(dialog);
 }
 
@@ -95,7 +95,7 @@ export function report(id) {
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": "Report" },
     h("form", { onsubmit: send }, labelled("What is wrong with this game, or with what was said in it?", text), error,
-      h("button", {}, "Send to those who run this server"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+      h("button", {}, "Send to those who run this server"), closing()));
   showDialog(dialog);
 }
 
@@ -117,13 +117,16 @@ async function ownGames({ token }) {
 export async function showUser(main, name) {
   const account = myAccount();
   const isMine = account?.name.toLowerCase() === name.toLowerCase();
-  const [player, catalogue, own, games, blocks, studies] = await Promise.all([get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
-    isMine ? get("/account", account.token) : null, isMine ? ownGames(account) : [], account && !isMine ? get("/account/blocks", account.token) : null,
-    isMine ? get("/studies", account.token) : []]);
-  const titled = (game, ...presets) => `${titleOf(catalogue, game)}${presets.length ? ` with ${presets.map((it) => spokenBy(catalogue, it)).join(", ")}` : ""}`;
+  const [player, catalogue, own, games, studies, blocks] = await Promise.all([
+    get(`/users/${encodeURIComponent(name)}`), get("/catalogue"),
+    ...(isMine ? [get("/account", account.token), ownGames(account), get("/studies", account.token)] : [null, [], []]),
+    account && !isMine ? get("/account/blocks", account.token) : null]);
+  const titled = (game, ...presets) => titleOf(catalogue, game) + withAll(presets.map((it) => spokenBy(catalogue, it)));
   notice(`${player.name} – Rulemate`, false);
   clear(main, h("h1", {}, player.name, player.title ? h("small", {}, ` ${player.title}`) : null),
-    h("div", { class: "table" }, h("div", {}, isMine ? gamesOf(games, titled) : null, isMine ? studiesOf(studies) : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null), own ? devicesOf(own, account) : null));
+    h("div", { class: "table" },
+      h("div", {}, isMine ? [gamesOf(games, titled), studiesOf(studies)] : null, ratingsOf(player, titled), blocks ? blocking(account, player.id, blocks) : null),
+      own ? devicesOf(own, account) : null));
   // If this fails, the games themselves show it.
   if (isMine) tellTurns(main, account).catch(() => {});
 }

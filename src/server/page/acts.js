@@ -2,7 +2,7 @@
 
 import { logIn } from "./account.js";
 import { get, myAccount, myName, post } from "./api.js";
-import { begin, clear, confirmed, h, showDialog, words } from "./dom.js";
+import { begin, clear, closing, confirmed, h, linkField, showDialog, words } from "./dom.js";
 import { actionName } from "./choose.js";
 import { Picker } from "./presets.js";
 import { makeStudy } from "./study.js";
@@ -62,7 +62,11 @@ export class Acts {
     };
     if (offers.draw != null) offer(offers.draw, "offers a draw", "draw", () => this.view.act("draw"));
     if (offers.takeback) offer(offers.takeback[0], "asks to take the last turn back", "takeback", () => this.view.act("takeback"));
-    if (offers.presets) offer(offers.presets[0], `asks for these presets: ${offers.presets[1].map((it) => this.view.spoken(it)).join(", ") || "none"}`, "presets", () => this.view.act("presets", { presets: offers.presets[1] }));
+    if (offers.presets) {
+      const [by, presets] = offers.presets;
+      const names = presets.map((it) => this.view.spoken(it)).join(", ") || "none";
+      offer(by, `asks for these presets: ${names}`, "presets", () => this.view.act("presets", { presets }));
+    }
     if (offers.rematch != null) offer(offers.rematch, "wants a rematch", "rematch", () => this.view.act("rematch"));
     const free = open || you.length || result ? [] : sides.filter((_, at) => seats[at] === null);
     // A link may ask for a colour (`?color=white`): lichess' names of the first side and the second.
@@ -75,7 +79,7 @@ export class Acts {
         this.view.state.rated && !myAccount() ? null : offered.map((side) => h("button", { onclick: () => this.view.join(side, this.nameField.value) }, `Play ${words(side)}`))));
     } else if (!open && !result && you.length && seats.includes(null)) {
       const invited = seats.filter((it) => it === null).length > 1 ? "the others" : "your opponent";
-      lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, h("input", { readonly: true, class: "link", "aria-label": "Link", value: location.href, onfocus: (event) => event.target.select() })));
+      lines.push(h("p", { class: "offer" }, `Send ${invited} this link: `, linkField("Link")));
     }
     clear(this.offers, lines);
   }
@@ -137,7 +141,7 @@ export class Acts {
     for (let at = 0; at < steps; at += 1) await this.view.act("takeback");
   }
 
-  /** Other presets from here on: the opponent has to agree. */
+  /** Other presets from here on: the other sides have to agree. */
   async propose() {
     const { state } = this.view;
     const catalogue = await get(`/catalogue?rules=${state.rules}`);
@@ -158,9 +162,9 @@ export class Acts {
     };
     const dialog = h("dialog", { class: "pick wide", "aria-label": "Presets" },
       h("h2", {}, "What is active from here on"),
-      h("p", { class: "hint" }, state.open || this.view.mine().length > 1 ? "It takes effect when both sides have agreed." : "Your opponent has to agree."),
-      h("div", { class: "make presets", tabindex: "0", onchange: check }, picker.elements), verdict, ask,
-      h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
+      h("p", { class: "hint" }, state.sides.length > 2 ? "It takes effect when all sides have agreed."
+        : state.open || this.view.mine().length > 1 ? "It takes effect when both sides have agreed." : "Your opponent has to agree."),
+      h("div", { class: "make presets", tabindex: "0", onchange: check }, picker.elements), verdict, ask, closing());
     showDialog(dialog);
     check();
   }

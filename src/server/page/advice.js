@@ -13,7 +13,7 @@ export class Advice {
     clear(this.root, this.button, this.answer);
   }
 
-  /** Whether no other person plays against whom advice would be unfair. The server checks that, too. */
+  /** Whether advice is fair: no two people play against each other. The server checks that, too. */
   mayAsk() {
     const { state } = this.view;
     const alone = state.sides.every((_, side) => state.you.includes(side) || state.computers?.[side]);

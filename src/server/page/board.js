@@ -2,8 +2,8 @@
 // knows the rules of no game. Pieces are kept from one position to the next, so that they glide.
 
 import { arrow, Arrows } from "./arrows.js";
-import { svg, words } from "./dom.js";
-import { geometry, neighbour, outline, squareAt } from "./geometry.js";
+import { grouped, svg, words } from "./dom.js";
+import { fileName, geometry, marksOf, neighbour, outline, squareAt } from "./geometry.js";
 import { picture, places, SIZE, told, usualNumbers, worn } from "./pieces.js";
 import { followPointer } from "./pointer.js";
 import { settings } from "./settings.js";
@@ -13,8 +13,10 @@ const ALARM = "M-30 -30h17l-17 17zM30 -30h-17l17 17zM-30 30h17l-17-17zM30 30h-17
 /** How long a removed piece fades, in milliseconds. */
 const GOING = 250;
 const HALF = SIZE / 2;
+/** The width of a letter of a point's name. */
+const LETTER = 7;
 /** How a position is drawn unless a caller says otherwise: see `Board.draw`. */
-const PLAIN = { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), trail: [] };
+const PLAIN = { flipped: false, selected: null, targets: new Map(), last: [], lit: new Set(), effects: new Map(), ahead: new Set(), trail: [] };
 
 const at = (node, x, y, scale = 1) => { node.style.transform = `translate(${x}px, ${y}px) scale(${scale})`; };
 
@@ -66,7 +68,7 @@ export class Board {
    * @param {object} position as the server tells it
    * @param {{flipped?: boolean, selected?: ?string, targets?: Map, last?: string[], lit?: Set, effects?: Map, sides: string[],
    *   ahead?: Set, from?: ?string, usual?: Map, trail?: string[][]}} look `from`: the square that new pieces come from;
-   *   `usual`: numbers that are not shown; `trail`: the segments of a turn, each from one square to another
+   *   `usual`: numbers that are not shown, those of the position if absent; `trail`: the segments of a turn, each from one square to another
    */
   draw(position, look) {
     const before = this.layout;
@@ -80,16 +82,8 @@ export class Board {
     this.root.toggleAttribute("hidden", !this.layout.squares.length);
     this.root.dataset.shape = shape;
     this.drawings = new Map((position.kinds ?? []).map((it) => [it.kind, it.drawing]));
-    this.here = new Map();
-    for (const piece of position.pieces) {
-      if (!this.here.has(piece.square)) this.here.set(piece.square, []);
-      this.here.get(piece.square).push(piece);
-    }
-    this.marks = new Map();
-    position.marks.forEach((mark, order) => mark.squares.forEach((it) => {
-      if (!this.marks.has(it)) this.marks.set(it, []);
-      this.marks.get(it).push({ name: mark.name, order });
-    }));
+    this.here = grouped(position.pieces, (it) => it.square);
+    this.marks = marksOf(position);
     this.drawGround();
     this.drawCells();
     // Another board altogether: nothing glides.
@@ -109,12 +103,8 @@ export class Board {
     const hadFocus = this.grid.contains(document.activeElement);
     if (!this.layout.at.has(this.focused)) this.focused = squares.length ? this.firstSquare() : null;
     this.labels.replaceChildren(...squares.flatMap((it) => this.label(it)));
-    const rows = new Map();
-    for (const it of squares) {
-      if (!rows.has(it.y)) rows.set(it.y, []);
-      rows.get(it.y).push(this.square(it));
-    }
-    this.grid.replaceChildren(...[...rows.values()].map((cells) => svg("g", { role: "row" }, cells)));
+    const rows = grouped(squares, (it) => it.y);
+    this.grid.replaceChildren(...[...rows.values()].map((row) => svg("g", { role: "row" }, row.map((it) => this.square(it)))));
     const focused = this.cell(this.focused);
     if (focused) focused.setAttribute("tabindex", "0");
     if (hadFocus && focused) focused.focus({ preventScroll: true });
@@ -131,12 +121,11 @@ export class Board {
     const pieces = this.here.get(name) || [];
     const marks = this.marks.get(name) || [];
     const target = look.targets.get(name);
-    const classes = ["square", isLight ? "light" : "dark"];
-    for (const mark of marks) classes.push("mark", `mark${mark.order % 4}`, `mark-${mark.name.replace(/[^a-z]/g, "-")}`);
+    const classes = ["square", isLight ? "light" : "dark", ...marks.map((it) => it.classes)];
     if (look.last.includes(name)) classes.push("last");
     if (look.selected === name) classes.push("selected");
     if (look.lit.has(name)) classes.push("lit");
-    if (look.ahead?.has(name)) classes.push("ahead");
+    if (look.ahead.has(name)) classes.push("ahead");
     if (position.checks.includes(name)) classes.push("check");
     if (pieces.length && this.handlers.canDrag?.(name, null)) classes.push("own");
     const cell = svg("g", {
@@ -155,13 +144,14 @@ export class Board {
   /** The name of a point; the file and the rank in the corners of the squares at the left and at the bottom. */
   label({ name, x, y, isLight, file, rank }) {
     const text = (kind, dx, dy, told) => svg("text", { class: `${kind} ${isLight ? "on-light" : "on-dark"}`, x: x + dx, y: y + dy }, told);
-    if (this.layout.shape === "point") return [text("point", 17, 28, name)];
+    // The name of a point stands at its lower right, as far as the edge of the board lets it.
+    if (this.layout.shape === "point") return [text("point", Math.min(17, this.layout.width - x - LETTER * name.length), 26, name)];
     const { files, ranks } = this.position;
     const [left, bottom] = this.look.flipped ? [files - 1, ranks - 1] : [0, 0];
     const labels = [];
     const isHexagon = this.layout.shape === "hexagon";
     if (file === left) labels.push(text("coordinate", isHexagon ? -25 : -27, isHexagon ? 4 : -18, String(rank + 1)));
-    if (rank === bottom) labels.push(text("coordinate file", isHexagon ? 4 : 27, 27, String.fromCharCode(97 + file)));
+    if (rank === bottom) labels.push(text("coordinate file", isHexagon ? 4 : 27, 27, fileName(file)));
     return labels;
   }
 
@@ -170,7 +160,7 @@ export class Board {
     if (!pieces.length) parts.push("empty");
     parts.push(...marks.map((it) => words(it.name)));
     if (this.position.checks.includes(name)) parts.push("attacked");
-    if (this.look.ahead?.has(name)) parts.push("to be moved when it is your turn");
+    if (this.look.ahead.has(name)) parts.push("to be moved when it is your turn");
     if (target) parts.push("can be moved to");
     return parts.join(", ");
   }

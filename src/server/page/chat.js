@@ -26,12 +26,13 @@ export class Chat {
       if (text && !(await this.view.act("chat", { text })) && !field.value) field.value = text;
     };
     this.earlier = h("button", { class: "quiet", onclick: () => this.hearEarlier().catch((error) => this.view.tell(error.message)) }, "Earlier messages");
+    const off = h("button", { type: "button", class: "quiet", title: "No more messages in this game", onclick: () => this.hush() }, "Chat off");
     clear(this.root, h("h2", {}, "Chat"), this.earlier, this.log,
-      this.view.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send"), h("button", { type: "button", class: "quiet", title: "No more messages in this game", onclick: () => this.hush() }, "Chat off")) : null);
+      this.view.mine().length ? h("form", { class: "ask", onsubmit: send }, field, h("button", {}, "Send"), off) : null);
     await this.hearAnew(this.view.state.v);
   }
 
-  /** Shows the messages up to an event, from anew. */
+  /** Shows the messages up to an event anew. */
   async hearAnew(v) {
     if (!this.log) return;
     clear(this.log);
@@ -52,7 +53,7 @@ export class Chat {
     if (until === this.spoken) reveal(this.log, this.log.lastChild);
   }
 
-  /** Switches the chat off, for both. */
+  /** Switches the chat off, for all players. */
   async hush() {
     if (await confirmed("Messages in this game end then, yours too.", "Switch the chat off")) this.view.act("hush");
   }

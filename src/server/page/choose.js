@@ -1,7 +1,7 @@
 // Which of the legal actions is meant: by the squares of a click or a drag, by a piece of a stack, from a hand.
 // A selection is `{square, piece}` (a piece of a stack, or null for the whole stack) or `{hand}` (a letter).
 
-import { begin, h, showDialog, words } from "./dom.js";
+import { begin, closing, h, showDialog, words } from "./dom.js";
 import { byStrength, icon } from "./pieces.js";
 import { hasSign, signIcon } from "./traits.js";
 
@@ -145,6 +145,6 @@ export function pick(options, position, sides, play, isFlipped = false) {
     h("p", {}, asks), facings.length ? compass(facings, isFlipped, take) : null,
     known.map((one) => h("button", { title: one.it.uci, class: one.kind ? "kind" : signed.includes(one.it) ? "has-sign" : "says", onclick: () => take(one.it) },
       one.kind ? drawn(one.kind) : signed.includes(one.it) ? signIcon(one.it.choice[0]) : null, text(one))),
-    h("button", { class: "quiet", onclick: () => dialog.close() }, "None"));
+    closing("None"));
   showDialog(dialog);
 }

@@ -1,18 +1,22 @@
 // Diagrams of where a piece goes: a small board with dots, and crosses where it goes only to capture.
 
 import { h, svg, words } from "./dom.js";
-import { geometry, outline } from "./geometry.js";
+import { geometry, marksOf, outline } from "./geometry.js";
 import { picture, SIZE } from "./pieces.js";
 
 /** @param {{kind, letter, name, square, goes: string[], captures: string[]}} it as the server sends it */
 export function diagram(it, position, sides) {
   const layout = geometry(position, false);
   const at = (name) => layout.at.get(name);
-  const marks = new Map();
-  position.marks.forEach((mark, order) => mark.squares.forEach((name) => marks.set(name, `mark mark${order % 4} mark-${mark.name.replace(/[^a-z]/g, "-")}`)));
-  const tile = (one) => svg("g", { class: `square ${one.isLight ? "light" : "dark"} ${marks.get(one.name) ?? ""}`, transform: `translate(${one.x} ${one.y})` }, svg("path", { class: "tile", d: outline(layout.shape) }));
+  const marks = marksOf(position);
+  const tile = ({ name, x, y, isLight }) => {
+    const marked = (marks.get(name) ?? []).map((mark) => mark.classes);
+    return svg("g", { class: ["square", isLight ? "light" : "dark", ...marked].join(" "), transform: `translate(${x} ${y})` }, svg("path", { class: "tile", d: outline(layout.shape) }));
+  };
   const put = (name, child) => svg("g", { transform: `translate(${at(name).x} ${at(name).y})` }, child);
-  const man = svg("g", { transform: `translate(${at(it.square).x - SIZE / 2} ${at(it.square).y - SIZE / 2})` }, picture({ ...it, side: position.turn, drawing: position.kinds.find((one) => one.kind === it.kind)?.drawing }, sides));
+  const { drawing } = position.kinds.find((one) => one.kind === it.kind) ?? {};
+  const place = `translate(${at(it.square).x - SIZE / 2} ${at(it.square).y - SIZE / 2})`;
+  const man = svg("g", { transform: place }, picture({ ...it, side: position.turn, drawing }, sides));
   const told = `From ${it.square} a ${words(it.name)} goes to ${it.goes.join(", ") || "no square"}${it.captures.length ? `, and captures on ${it.captures.join(", ")}` : ""}.`;
   return h("figure", { "data-kind": it.kind },
     svg("svg", { class: "board", viewBox: `0 0 ${layout.width} ${layout.height}`, role: "img", "aria-label": told, "data-shape": layout.shape },

@@ -56,17 +56,30 @@ export function standing({ result, state, ply }) {
   return result?.replace(/^none by /, "") ?? (state === "waiting" ? "waiting for a player" : plural(ply, "move"));
 }
 
+/** Items by a key of each, in their order. */
+export function grouped(items, key) {
+  const found = new Map();
+  for (const it of items) found.set(key(it), [...(found.get(key(it)) ?? []), it]);
+  return found;
+}
+
 /** A day in milliseconds. */
 export const DAY = 86400000;
 
 /** Time that is left, as a clock shows it: days and hours, or hours, minutes and seconds. */
 export function timeLeft(millis) {
-  const seconds = Math.ceil(millis / 1000);
+  const seconds = Math.max(0, Math.ceil(millis / 1000));
   const [days, hours, minutes] = [86400, 3600, 60].map((it) => Math.floor(seconds / it));
   const two = (it) => String(it % 60).padStart(2, "0");
   if (days) return `${days} d ${hours % 24} h`;
   return hours ? `${hours}:${two(minutes)}:${two(seconds)}` : `${minutes}:${two(seconds)}`;
 }
+
+/** A link that can be copied. */
+export const linkField = (label, link = location.href) => h("input", { readonly: true, class: "link", "aria-label": label, value: link, onfocus: (event) => event.target.select() });
+
+/** A button that closes its dialog. */
+export const closing = (text = "Cancel") => h("button", { type: "button", class: "quiet", onclick: (event) => event.target.closest("dialog").close() }, text);
 
 /** Asks whether something that cannot be undone is meant. */
 export function confirmed(question, answer) {
@@ -99,3 +112,6 @@ export function spoken(activation, nameOf) {
   const turns = options.join(":").match(/(?:^|,)turns=(\d+)(?:,|$)/);
   return [nameOf(preset) ?? words(preset), scope && scope !== "both" ? ` for ${words(scope)}` : "", turns ? ` (${plural(Number(turns[1]), "turn")})` : ""].join("");
 }
+
+/** Names behind what has them: ` with Coregal, Atomic`. */
+export const withAll = (names) => (names.length ? ` with ${names.join(", ")}` : "");

@@ -1,7 +1,8 @@
 // The editor of a start position: each click makes a new FEN.
 
 import { Board } from "./board.js";
-import { clear, h, words } from "./dom.js";
+import { begin, clear, grouped, h, words } from "./dom.js";
+import { squareName } from "./geometry.js";
 import { Loadout } from "./loadout.js";
 
 export class Editor {
@@ -68,7 +69,7 @@ export class Editor {
   /** A piece as a FEN has it: of two sides, capitals tell the first; of more, each writes the beginning of its name before. */
   written({ side, letter }) {
     if (side == null) return letter;
-    if (this.sides.length > 2) return capital(shortNames(this.sides)[side]) + letter.toLowerCase();
+    if (this.sides.length > 2) return begin(shortNames(this.sides)[side]) + letter.toLowerCase();
     return side === 0 ? letter.toUpperCase() : letter.toLowerCase();
   }
 
@@ -81,8 +82,7 @@ export class Editor {
 
   compose(further = null) {
     const { files, ranks, pieces, fen, points } = this.position;
-    const at = new Map();
-    for (const it of pieces) at.set(it.square, [...(at.get(it.square) || []), it]);
+    const at = grouped(pieces, (it) => it.square);
     // The text of a square without pieces stays, too: it says that the square is no part of the board.
     const text = new Map([...this.signs, ...[...at].map(([square, here]) => [square, this.onSquare(square, here)])]);
     const rows = [];
@@ -92,7 +92,7 @@ export class Editor {
       let row = "";
       let empty = 0;
       for (let file = 0; file < files; file += 1) {
-        const letter = text.get(`${String.fromCharCode(97 + file)}${rank}`);
+        const letter = text.get(squareName(file, rank - 1));
         if (letter && empty) row += empty;
         empty = letter ? 0 : empty + 1;
         if (letter) row += letter;
@@ -113,13 +113,11 @@ export class Editor {
 const CELLS = /\d+|[^\w(*]*(?:\([^)]*\)|\*|[A-Za-z])[^\w(+*]*/g;
 /** The pattern of cells. With more than two sides, each piece has the beginning of its side's name. */
 const cellsOf = (sides) => sides.length > 2
-  ? new RegExp(`\\d+|[^\\w(*]*(?:\\([^)]*\\)|(?:${shortNames(sides).map(capital).join("|")})[^\\w(]*[a-z*])[^\\w(+*]*`, "g")
+  ? new RegExp(`\\d+|[^\\w(*]*(?:\\([^)]*\\)|(?:${shortNames(sides).map(begin).join("|")})[^\\w(]*[a-z*])[^\\w(+*]*`, "g")
   : CELLS;
 
-const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
-
 /** The names of sides in a FEN: the shortest beginning of each name that no other name has. */
-export function shortNames(sides) {
+function shortNames(sides) {
   return sides.map((name) => {
     let end = 1;
     while (end < name.length && sides.filter((it) => it.startsWith(name.slice(0, end))).length > 1) end += 1;
@@ -128,7 +126,7 @@ export function shortNames(sides) {
 }
 
 /** The texts of all squares of a FEN that are not empty. */
-export function signsOf(fen, sides) {
+function signsOf(fen, sides) {
   const signs = new Map();
   const board = fen.split(" ")[0].replace(/\[.*$/, "");
   if (board.includes(":") || board === "-") {
@@ -141,7 +139,7 @@ export function signsOf(fen, sides) {
     for (const cell of row.match(cellsOf(sides)) || []) {
       if (/^\d+$/.test(cell)) file += Number(cell);
       else {
-        signs.set(`${String.fromCharCode(97 + file)}${rows.length - down}`, cell);
+        signs.set(squareName(file, rows.length - down - 1), cell);
         file += 1;
       }
     }

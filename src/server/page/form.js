@@ -1,22 +1,19 @@
 // The form that makes a game: any game with any presets, position and clock.
 
 import { keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, labelled, words } from "./dom.js";
+import { DAY, announce, clear, h, labelled, linkField, words } from "./dom.js";
 import { Editor } from "./editor.js";
 import { gameField, spokenBy } from "./games.js";
 import { Picker } from "./presets.js";
 
 export class Form {
-  constructor(catalogue, rules, added) {
+  constructor(catalogue, rules) {
     this.catalogue = catalogue;
     this.rules = rules;
-    const isGame = catalogue.games.some((it) => it.game === added);
-    const first = isGame ? added : added ? "chess" : "knightmate";
-    this.game = gameField("game", catalogue, first);
+    this.game = gameField("game", catalogue, "knightmate");
     this.about = h("p", { class: "about" });
     this.more = h("p", { class: "hint" });
     this.presets = new Picker(catalogue.presets, ["white", "black"]);
-    if (added && !isGame) this.presets.set([added]);
     this.fen = h("textarea", { id: "fen", rows: "1", autocomplete: "off", spellcheck: "false", placeholder: "the game's own", "aria-describedby": "fen-help" });
     this.minutes = h("input", { id: "minutes", type: "number", min: "0", max: "600", value: "0" });
     this.increment = h("input", { id: "increment", type: "number", min: "0", max: "180", value: "0" });
@@ -32,7 +29,8 @@ export class Form {
     this.rated = h("input", { id: "rated", type: "checkbox" });
     this.verdict = h("div", { class: "verdict", "aria-live": "polite" });
     this.create = h("button", {}, "Make the game");
-    this.link = h("input", { readonly: true, hidden: true, class: "link", id: "setup-link", "aria-label": "Link to this setup", onfocus: (event) => event.target.select() });
+    this.link = linkField("Link to this setup");
+    Object.assign(this.link, { id: "setup-link", hidden: true });
     this.root = h("form", { class: "panel make", onsubmit: (event) => { event.preventDefault(); this.make(); }, onchange: () => this.check() },
       h("h2", {}, "New game"),
       labelled("Game", this.game), this.about, this.more,
@@ -87,7 +85,7 @@ export class Form {
     announce("The link is copied.");
   }
 
-  /** Fills in the form from a link. Returns whether the link has a setup. */
+  /** Fills in the form from a link: a `game`, each `preset` and a `start`. Returns whether the link has a setup. */
   take(asked) {
     if (!this.catalogue.games.some((it) => it.game === asked.get("game"))) return false;
     this.game.value = asked.get("game");

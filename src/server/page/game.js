@@ -8,7 +8,7 @@ import { get, keepName, keepToken, myAccount, newId, post, postSurely } from "./
 import { Board } from "./board.js";
 import { Chat } from "./chat.js";
 import { actionsOf, actionsOn, isWhole, membersOf, pick, sourceOf, strongest } from "./choose.js";
-import { DAY, announce, begin, clear, h, plural, spoken, words } from "./dom.js";
+import { DAY, announce, begin, clear, h, plural, spoken, withAll, words } from "./dom.js";
 import { Moves, squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
 import { SIZE, icon, kindOf, usualNumbers } from "./pieces.js";
@@ -443,10 +443,12 @@ class GameView extends Sync {
     // The presets that the players chose, without those that have ended by themselves since.
     const active = new Set(state.active.map((it) => it.split(":")[0]));
     const asked = state.presets.filter((it) => active.has(it.split(":")[0])).map((it) => this.spoken(it));
-    const presets = asked.length ? ` with ${asked.join(", ")}` : "";
-    notice(`${state.title ?? words(state.game)} – Rulemate`, this.isWaitedFor());
+    const title = state.title ?? words(state.game);
+    notice(`${title} – Rulemate`, this.isWaitedFor());
     const about = new URLSearchParams({ ...(state.presets.length ? { presets: state.presets.join(" ") } : {}), rules: state.rules });
-    clear(this.title, h("h1", {}, h("a", { href: `/about/${state.game}?${about}`, title: "What the rules of this game are" }, state.title ?? words(state.game)), h("small", { title: state.active.join("\n") }, presets, timeOf(state.clock), state.rated ? ", rated" : "")));
+    clear(this.title, h("h1", {},
+      h("a", { href: `/about/${state.game}?${about}`, title: "What the rules of this game are" }, title),
+      h("small", { title: state.active.join("\n") }, withAll(asked), timeOf(state.clock), state.rated ? ", rated" : "")));
     this.drawSeats();
     this.drawState();
     this.drawMembers();
@@ -456,7 +458,7 @@ class GameView extends Sync {
   }
 
   drawBoard() {
-    const { state, position } = this;
+    const { state, position, lit, effects, usual } = this;
     const targets = new Map(this.canMove() ? actionsOf(this.selected, position).map((it) => [it.to, it]) : []);
     // In the middle of a turn, the squares where the next thing may be put down are shown at once.
     if (!this.selected && this.canMove() && state.history.at(-1)?.turn_goes_on) {
@@ -469,7 +471,8 @@ class GameView extends Sync {
     while (first > 0 && state.history[first - 1].turn_goes_on) first -= 1;
     const trail = shown - first < 2 ? [] : state.history.slice(Math.max(first, 0), shown).map((it) => squaresOf(it.uci, position)).filter((it) => it.length > 1);
     const ahead = this.ahead ? new Set([this.ahead.selected.square, this.ahead.to]) : new Set();
-    this.board.draw(position, { flipped: this.isFlipped(), selected: this.selected?.square ?? null, targets, last, lit: this.lit, effects: this.effects, sides: state.sides, ahead, from: this.came && last.length > 1 ? last.at(-1) : null, usual: this.usual, trail });
+    const from = this.came && last.length > 1 ? last.at(-1) : null;
+    this.board.draw(position, { flipped: this.isFlipped(), sides: state.sides, selected: this.selected?.square ?? null, targets, last, lit, effects, ahead, from, usual, trail });
     this.drawStock();
     const here = this.selected?.square ? position.pieces.filter((it) => it.square === this.selected.square) : [];
     this.chosen.show(here, state.sides, state.rules, position.kinds);

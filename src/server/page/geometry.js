@@ -1,5 +1,6 @@
 // Where the squares of a board are: files and ranks, hexagons, or points that lines join.
 
+import { grouped } from "./dom.js";
 import { SIZE } from "./pieces.js";
 
 /** The distance between ranks of hexagons. */
@@ -21,13 +22,22 @@ export function geometry(position, isFlipped) {
   return made;
 }
 
-const named = (file, rank) => `${String.fromCharCode(97 + file)}${rank + 1}`;
+/** The letter of a file, which are counted from 0, and the name of the square on it and a rank. */
+export const fileName = (file) => String.fromCharCode(97 + file);
+export const squareName = (file, rank) => `${fileName(file)}${rank + 1}`;
+
+/** The marks of each square: their names, and the classes by which they are drawn. */
+export function marksOf({ marks }) {
+  const classes = (name, order) => `mark mark${order % 4} mark-${name.replace(/[^a-z]/g, "-")}`;
+  const all = marks.flatMap(({ name, squares }, order) => squares.map((square) => ({ square, name, classes: classes(name, order) })));
+  return grouped(all, (it) => it.square);
+}
 
 function ofSquares({ files, ranks }) {
   const squares = [];
   for (let rank = 0; rank < ranks; rank += 1) {
     for (let file = 0; file < files; file += 1) {
-      squares.push({ name: named(file, rank), file, rank, x: (file + 0.5) * SIZE, y: (ranks - rank - 0.5) * SIZE, isLight: (file + rank) % 2 === 1 });
+      squares.push({ name: squareName(file, rank), file, rank, x: (file + 0.5) * SIZE, y: (ranks - rank - 0.5) * SIZE, isLight: (file + rank) % 2 === 1 });
     }
   }
   return { shape: "square", width: files * SIZE, height: ranks * SIZE, squares, lines: [] };
@@ -39,7 +49,7 @@ function ofHexagons({ files, ranks }) {
   const height = (ranks - 1) * ROW + SIZE * 1.16;
   for (let rank = 0; rank < ranks; rank += 1) {
     for (let file = 0; file < files; file += 1) {
-      squares.push({ name: named(file, rank), file, rank, x: (file + 0.5 + rank / 2) * SIZE, y: height - SIZE * 0.58 - rank * ROW, isLight: (file + rank) % 2 === 1 });
+      squares.push({ name: squareName(file, rank), file, rank, x: (file + 0.5 + rank / 2) * SIZE, y: height - SIZE * 0.58 - rank * ROW, isLight: (file + rank) % 2 === 1 });
     }
   }
   return { shape: "hexagon", width: (files + (ranks - 1) / 2) * SIZE, height, squares, lines: [] };

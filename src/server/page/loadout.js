@@ -47,7 +47,8 @@ export class Loadout {
       const now = field.of.get(square) ?? field.usual;
       const label = [hasSign(key) ? signIcon(key) : null, h("span", { title: about(key) }, named(key))];
       if (String(values) === "false,true") {
-        return h("label", { class: "tick" }, h("input", { type: "checkbox", "data-field": key, checked: now === "true", onchange: (event) => change(key, event.target.checked ? "true" : field.usual === "true" ? "false" : "-") }), label);
+        const off = field.usual === "true" ? "false" : "-";
+        return h("label", { class: "tick" }, h("input", { type: "checkbox", "data-field": key, checked: now === "true", onchange: (event) => change(key, event.target.checked ? "true" : off) }), label);
       }
       if (values.length) {
         return h("label", {}, label, h("select", { "data-field": key, onchange: (event) => change(key, event.target.value) },

@@ -1,7 +1,7 @@
 // The lobby: a game in two clicks, a form for all other games behind a fold, and lists of games and tournaments.
 
 import { get, keepName, makeGame, myAccount, myName, post } from "./api.js";
-import { DAY, announce, clear, h, labelled, showDialog, standing, table } from "./dom.js";
+import { DAY, announce, clear, closing, h, labelled, showDialog, standing, table, withAll } from "./dom.js";
 import { Form } from "./form.js";
 import { POPULAR, gameField, spokenBy, titleOf } from "./games.js";
 import { tournaments } from "./tournament.js";
@@ -19,11 +19,11 @@ const LEVELS = ["1, a beginner", "2", "3", "4, a fair player", "5", "6", "7", "8
 /** The list of games; the list of tournaments is elsewhere. */
 const GAMES = "main > .games";
 
-/** @param {URLSearchParams} asked `rules`: the id of uploaded rules; `with`: the name of what they add; a setup to begin with */
+/** @param {URLSearchParams} asked `rules`: the id of uploaded rules; a setup to begin with, see `Form.take` */
 export async function showLobby(main, asked) {
-  const [rules, added] = [asked.get("rules"), asked.get("with")];
+  const rules = asked.get("rules");
   const [catalogue, games] = await Promise.all([get(rules ? `/catalogue?rules=${rules}` : "/catalogue"), get(`/games?limit=${LISTED}`)]);
-  const form = new Form(catalogue, rules, added);
+  const form = new Form(catalogue, rules);
   const isAsked = form.take(asked);
   const fold = h("details", { class: "fold", open: Boolean(rules) || isAsked || localStorage.getItem("fold") === "open" },
     h("summary", {}, "Set up a game of your own: any game, any presets, any position"),
@@ -45,6 +45,13 @@ export async function showLobby(main, asked) {
   await form.check();
 }
 
+/** The ways to a game against another player: what leads to each, and the button that ends its questions. */
+const WAYS = {
+  computer: ["Play the computer", "Any game, eight levels", "Play"],
+  friend: ["Play a friend", "Any game, by a link", "Make the link"],
+  opponent: ["Find an opponent", "A rated game with a player of your strength", "Look for an opponent"],
+};
+
 /** Buttons that lead to a game at once. */
 function quick(catalogue) {
   const popular = POPULAR.map((name) => catalogue.games.find((it) => it.game === name)).filter(Boolean);
@@ -54,15 +61,15 @@ function quick(catalogue) {
     return first.length < 40 ? first : "";
   };
   return h("section", { class: "quick", "aria-label": "Play now" },
-    h("button", { class: "first", onclick: () => ask(catalogue, "Play the computer") }, h("b", {}, "Play the computer"), h("span", {}, "Any game, eight levels")),
-    h("button", { class: "first", onclick: () => ask(catalogue, "Play a friend") }, h("b", {}, "Play a friend"), h("span", {}, "Any game, by a link")),
-    myAccount() ? h("button", { class: "first", onclick: () => ask(catalogue, "Find an opponent") }, h("b", {}, "Find an opponent"), h("span", {}, "A rated game with a player of your strength")) : null,
+    Object.entries(WAYS).filter(([way]) => way !== "opponent" || myAccount()).map(([way, [title, about]]) =>
+      h("button", { class: "first", onclick: () => ask(catalogue, way) }, h("b", {}, title), h("span", {}, about))),
     shown.map((it) => h("button", { "data-game": it.game, onclick: () => start({ game: it.game, seat: "random" }) }, h("b", {}, it.title), h("span", {}, about(it)))));
 }
 
-/** Asks what to play against the computer, a friend, or an opponent whom the server finds. */
-function ask(catalogue, title) {
-  const [isComputer, isFriend] = [title === "Play the computer", title === "Play a friend"];
+/** Asks what to play on one of the `WAYS`. */
+function ask(catalogue, way) {
+  const [title, , answer] = WAYS[way];
+  const [isComputer, isFriend] = [way === "computer", way === "friend"];
   const game = gameField("quick-game", catalogue, POPULAR[0]);
   const level = h("select", { id: "quick-level" }, LEVELS.map((text, at) => h("option", { value: at + 1, selected: at === 2 }, text)));
   const time = h("select", { id: "quick-time" }, TIMES.map(([text], at) => h("option", { value: at }, text)));
@@ -73,13 +80,13 @@ function ask(catalogue, title) {
     if (name.value.trim()) keepName(name.value.trim());
     dialog.close();
     const wish = { game: game.value, ...(clock ? { clock } : {}) };
-    if (!isComputer && !isFriend) return look(wish);
+    if (way === "opponent") return look(wish);
     start({ ...wish, seat: "random", listed: false, ...(isComputer ? { computer: Number(level.value) } : { chat: true, rated: rated.checked }) });
   };
   const dialog = h("dialog", { class: "pick make", "aria-label": title }, h("h2", {}, title),
     labelled("Game", game), isComputer ? labelled("Level", level) : null, labelled("Time for each", time), myAccount() ? null : labelled("My name", name),
     myAccount() && isFriend ? h("label", { class: "tick" }, rated, h("span", {}, "Rated: its end changes the ratings of both")) : null,
-    h("button", { onclick: go }, isComputer ? "Play" : isFriend ? "Make the link" : "Look for an opponent"), h("button", { class: "quiet", onclick: () => dialog.close() }, "Cancel"));
+    h("button", { onclick: go }, answer), closing());
   showDialog(dialog);
 }
 
@@ -89,7 +96,7 @@ function look(terms) {
   const said = h("p", { role: "status" }, "Looking for an opponent…");
   const dialog = h("dialog", { class: "pick", "aria-label": "Looking for an opponent" }, said,
     h("p", { class: "hint" }, "First one of about your strength; after a minute, anybody. Others see the game in the list, too."),
-    h("button", { class: "quiet", onclick: () => dialog.close() }, "Stop looking"));
+    closing("Stop looking"));
   let waits = null;
   const again = async () => {
     if (!dialog.open) return void (waits && post(`/games/${waits}/abort`, {}, token).catch(() => {}));
@@ -131,7 +138,7 @@ function list(games, catalogue, older = false) {
   };
   const button = (text, query) => h("button", { class: "quiet", onclick: () => turn(query) }, text);
   const row = (it) => h("tr", {},
-    h("td", {}, h("a", { href: `/game/${it.id}` }, titleOf(catalogue, it.game)), it.presets.length ? ` with ${it.presets.map((one) => spokenBy(catalogue, one)).join(", ")}` : ""),
+    h("td", {}, h("a", { href: `/game/${it.id}` }, titleOf(catalogue, it.game)), withAll(it.presets.map((one) => spokenBy(catalogue, one)))),
     h("td", {}, players(it), it.rated ? " · rated" : ""),
     h("td", {}, standing(it)));
   return h("section", { class: "panel games", "aria-label": "Games", "data-older": older ? "yes" : null }, h("h2", {}, "Games"),

@@ -14,10 +14,10 @@ export function reveal(list, line) {
 
 /** The squares in the text of an action, in order. */
 export function squaresOf(uci, position) {
-  const names = position.points?.length ? position.points.map((it) => it.name) : null;
-  if (!names) return uci.match(/[a-p]\d{1,2}/g) || [];
-  const found = names.map((it) => [uci.indexOf(it), it]).filter(([at]) => at >= 0);
-  return found.sort((one, other) => one[0] - other[0]).map(([, it]) => it);
+  if (!position.points?.length) return uci.match(/[a-p]\d{1,2}/g) || [];
+  // The longest names first: one name may begin with another.
+  const names = position.points.map((it) => it.name).sort((one, other) => other.length - one.length);
+  return uci.match(new RegExp(names.join("|"), "g")) || [];
 }
 
 export class Moves {

@@ -61,6 +61,8 @@ export function numbersOf(piece) {
  * of one piece alone is not usual. `known` are the usual values of earlier positions.
  */
 export function usualNumbers(pieces, known = new Map()) {
+  // Where all pieces are alike, as bowls of seeds are, the game is about their numbers: none of them is usual.
+  if (new Set(pieces.map((it) => it.kind)).size < 2) return known;
   const counts = new Map();
   for (const piece of pieces) {
     for (const [fact, value] of numbersOf(piece)) {
@@ -75,7 +77,7 @@ export function usualNumbers(pieces, known = new Map()) {
 }
 
 /** The unusual numbers of a piece, as badges in its corners. */
-export function badges(piece, usual) {
+function badges(piece, usual) {
   const odd = numbersOf(piece).filter(([fact, value]) => usual.get(`${piece.side} ${fact}`) !== value && !isTrait(piece, fact));
   return odd.slice(0, 4).map(([fact, value], at) => {
     const name = fact.split(/[._]/).pop();

@@ -25,7 +25,7 @@ export async function showRules(main) {
   const enable = (is) => { play.disabled = !is; setUp.disabled = !is; };
   let timer = null;
   let asked = 0;
-  let name = null;
+  let checked = null;
 
   const check = async () => {
     localStorage.setItem("rules", text.value);
@@ -33,10 +33,10 @@ export async function showRules(main) {
     try {
       const answer = await post("/rules", { text: text.value });
       if (mine !== asked) return;
-      name = answer.name;
+      checked = answer;
       enable(answer.ok);
       clear(found, answer.ok
-        ? h("p", { class: "yes" }, `It compiles${name ? `: ${name}` : ""}.`)
+        ? h("p", { class: "yes" }, `It compiles${answer.name ? `: ${answer.name}` : ""}.`)
         : h("ol", { class: "diagnostics" }, answer.diagnostics.map((it) => diagnostic(it, text))));
     } catch (error) {
       if (mine !== asked) return;
@@ -63,13 +63,16 @@ export async function showRules(main) {
     }
   };
   play.addEventListener("click", use(async (rules) => {
-    const isPreset = /^\.meta preset /m.test(text.value);
-    const wish = isPreset ? { game: "chess", presets: name ? [name] : [] } : { game: name || "chess" };
-    return (await makeGame({ ...wish, rules, seat: "both" })).url;
+    const { game, presets } = checked;
+    return (await makeGame({ game, presets, rules, seat: "both" })).url;
   }));
-  setUp.addEventListener("click", use((rules) => `/?${new URLSearchParams({ rules, ...(name ? { with: name } : {}) })}`));
+  setUp.addEventListener("click", use((rules) => {
+    const { game, presets } = checked;
+    return `/?${new URLSearchParams([["rules", rules], ["game", game], ...presets.map((it) => ["preset", it])])}`;
+  }));
+  const docs = (name, text) => h("a", { href: `/docs/${name}.md`, target: "_blank", rel: "noopener" }, text);
   clear(main, h("h1", {}, "Write rules"),
-    h("p", {}, "A preset changes any game; a game has a layout of its own. What can be written: ", h("a", { href: "/docs/rules.md", target: "_blank", rel: "noopener" }, "the language"), " and ", h("a", { href: "/docs/relations.md", target: "_blank", rel: "noopener" }, "the relations there are"), "."),
+    h("p", {}, "A preset changes any game; a game has a layout of its own. What can be written: ", docs("rules", "the language"), " and ", docs("relations", "the relations there are"), "."),
     h("div", { class: "table editor" }, h("section", { class: "panel" }, text, play, setUp), h("section", { class: "panel" }, h("h2", {}, "Findings"), found)));
   await check();
 }

@@ -1,7 +1,7 @@
 // The players: their seats and clocks, their pieces in hand, captured pieces, and whether they are present.
 
 import { handOf } from "./choose.js";
-import { begin, clear, h, timeLeft, words } from "./dom.js";
+import { begin, clear, grouped, h, timeLeft, words } from "./dom.js";
 import { colours, icon, kindOf, worth } from "./pieces.js";
 import { FAR } from "./pointer.js";
 
@@ -99,8 +99,7 @@ export class Seats {
     if (!first || state.sides.length !== 2 || position.fen.includes("[")) return null;
     const here = new Set(position.pieces.map((it) => it.id));
     const gone = first.pieces.filter((it) => it.side === 1 - side && !here.has(it.id));
-    const kinds = new Map();
-    for (const it of gone) kinds.set(it.kind, [...(kinds.get(it.kind) || []), it]);
+    const kinds = grouped(gone, (it) => it.kind);
     const order = [...kinds].sort((one, other) => (worth(other[0]) ?? 0) - (worth(one[0]) ?? 0));
     const lead = this.lead(side, position);
     if (!gone.length && !lead) return null;

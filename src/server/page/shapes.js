@@ -5,18 +5,20 @@ const TILE = "M30 7l17 9 5 35H8l5-35z";
 /** A tile of shogi, with the letters of its kind. */
 const tile = (text) => ({ fill: TILE, text });
 const KNIGHT = "M21 50c0-11 10-13 9-22-3 3.5-6 3.5-8 6.5l-3 3.5c-2.5 1.5-6.5-.5-6.5-4l6-13c1-3 3-5 6-6.5l-.5-6 5.5 4C41 13 48 22 48 36v14z";
+/** A knight with more lines than its eye and its foot. */
+const knight = (line) => ({ fill: KNIGHT, line: `M25.5 20.5l1 .5${line}M21.5 44H48` });
 
 /** `fill`: the outline. `line`: lines on it. `sign`: a sign on a disc, in the colour of the lines. */
 const SHAPES = {
   pawn: { fill: "M30 11a7 7 0 0 1 4.6 12.3c3.4 1.4 5.4 3.7 5.4 6.2h-4.5c.3 6 2.5 9.5 7 13V50H17.5v-7.5c4.5-3.5 6.7-7 7-13H20c0-2.5 2-4.8 5.4-6.2A7 7 0 0 1 30 11z", line: "M17.5 44h25" },
   rook: { fill: "M15.5 11h6.5v5h5v-5h6v5h5v-5h6.5v11l-5 5v12l4.5 4v7H16v-7l4.5-4V27l-5-5z", line: "M20.5 27h19M20.5 39h19M16 44h28" },
   bishop: { fill: "M30 6.5a3.3 3.3 0 0 1 2.1 5.8C38 16.5 41.5 21.5 41.5 27.5c0 4-2 7-5.5 9l2 5.5h7v8H15v-8h7l2-5.5c-3.5-2-5.5-5-5.5-9 0-6 3.5-11 9.4-15.2A3.3 3.3 0 0 1 30 6.5z", line: "M30 20v10M25.5 25h9M24 36.5h12M22 42h16" },
-  knight: { fill: KNIGHT, line: "M25.5 20.5l1 .5M35 16c6 4 8.5 10 8.5 19M21.5 44H48" },
+  knight: knight("M35 16c6 4 8.5 10 8.5 19"),
   queen: { fill: "M9 16a3 3 0 1 1 4.7 2.6l6 12 2.4-15.2a3 3 0 1 1 3.7-.2L30 29l4.2-13.8a3 3 0 1 1 3.7.2l2.4 15.2 6-12A3 3 0 1 1 49 18.5L44.5 37c-.6 2.5-1 4-.5 6.5V50H16v-6.5c.5-2.5.1-4-.5-6.5L11 18.5A3 3 0 0 1 9 16z", line: "M15.5 37c9-3 20-3 29 0M16 43.5c9-2.5 19-2.5 28 0" },
   king: { fill: "M28 6h4v4h4v4h-4v5.5c6-4.5 17-2.5 17 7.5 0 6-4 9-6 13v10H17V40c-2-4-6-7-6-13 0-10 11-12 17-7.5V14h-4v-4h4z", line: "M17 40c8.5-3 17.5-3 26 0M17 45c8.5-2 17.5-2 26 0M30 20v15" },
-  archbishop: { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 24v14M30.5 30h11M21.5 44H48" },
-  chancellor: { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M21.5 44H48" },
-  centaur: { fill: KNIGHT, line: "M25.5 20.5l1 .5M35 22v8M32 25h6M29 40c-4-8 3-11 6-6 3-5 10-2 6 6zM21.5 44H48" },
+  archbishop: knight("M36 24v14M30.5 30h11"),
+  chancellor: knight("M29 44v-9h4v4h4v-4h4v4h4v5"),
+  centaur: knight("M35 22v8M32 25h6M29 40c-4-8 3-11 6-6 3-5 10-2 6 6z"),
   grasshopper: { fill: "M8 41c6-9 16-15 26-17l7-2c5-1 9 2 9 6 0 3-2 6-6 8l-3 2 5 8h-4l-5-6-6 2 2 8h-3.5l-2.5-7-11 1-3 7H9l3-8zM20 31L29 9l3 1 7 14-4 1-6-10-5 14z", line: "M44 27l1 .5M39 23c-1 4 0 8 2 11M13 40c6-1 13-5 18-10" },
   cannon: { fill: "M9 30l28-17a7 7 0 0 1 8 12l-9 5.5a10 10 0 1 1-18.5 6L14 38zM12 46h36v4H12z", line: "M27 31a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM35 15l7 12" },
   griffon: { fill: "M17 50c2-9 7-12 7-18-5 1-10-1-13-5 7-1 7-8 13-12l-1-6 6 4c12-2 20 5 20 17 0 8-4 12-3 20z", line: "M26 21l1.5.5M35 19c6 4 7 10 4 16M33 25c4 3 5 7 3 11M17.5 44h28" },
@@ -24,8 +26,8 @@ const SHAPES = {
   met: { fill: "M30 8l5 11c4 2 6 5 6 9.5h-5c.8 6 3.5 10.5 8 13.5v8H16v-8c4.5-3 7.2-7.5 8-13.5h-5C19 24 21 21 25 19z", line: "M16 43.5h28M24 28.5h12" },
   khon: { fill: "M30 9c7 4.5 10.5 9.5 10.5 16l-5 5c.8 5 3.5 9.5 8.5 12v8H16v-8c5-2.5 7.7-7 8.5-12l-5-5c0-6.5 3.5-11.5 10.5-16z", line: "M16 43.5h28M24.5 30h11M30 15v9" },
   advisor: { fill: "M22 19c0-6 3.5-10 8-10s8 4 8 10h7l-5 9c0 6 1 10 5 14v8H15v-8c4-4 5-8 5-14l-5-9z", line: "M20 28h20M15 43.5h30M22 19h16" },
-  amazon: { fill: KNIGHT, line: "M25.5 20.5l1 .5M28 44v-9l4 4 4-6 4 6 4-4v9M21.5 44H48" },
-  "ai-wok": { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M36 22l5 5-5 5-5-5zM21.5 44H48" },
+  amazon: knight("M28 44v-9l4 4 4-6 4 6 4-4v9"),
+  "ai-wok": knight("M29 44v-9h4v4h4v-4h4v4h4v5M36 22l5 5-5 5-5-5z"),
   elephant: { fill: "M12 50V31c0-11 8-19 18-19 10 0 17 6 18 16 .6 6 0 12-1 17-.7 3.5-6.3 3.5-6 0 .3-4 .3-7-1-10l-4 3v12z", line: "M24 21c-6 5-5 14 2 17 7-3 8-11 5-17zM38 24l1 .5M12.5 44H36" },
   lion: { fill: "M30.0 7.0L34.0 12.5L40.0 9.3L41.2 15.9L48.0 15.7L46.2 22.2L52.4 24.9L48.0 30.0L52.4 35.1L46.2 37.8L48.0 44.3L41.2 44.1L40.0 50.7L34.0 47.5L30.0 53.0L26.0 47.5L20.0 50.7L18.8 44.1L12.0 44.3L13.8 37.8L7.6 35.1L12.0 30.0L7.6 24.9L13.8 22.2L12.0 15.7L18.8 15.9L20.0 9.3L26.0 12.5z", line: "M30 19a11 11 0 1 1 0 22 11 11 0 0 1 0-22zM25.5 27l.5.5M34 27l.5.5M28 32h4l-2 2.5v2.5M26.5 37q3.5 2.5 7 0" },
   wizard: { fill: "M32 7c1 9 4 18 8 26 6 1 10 3.5 10 6.5 0 5-9 8.5-20 8.5s-20-3.5-20-8.5c0-3 4-5.5 10-6.5 4-7 6-13 6-19z", line: "M20 33c6 3.5 14 3.5 20 0M30 20v8M26 24h8" },
@@ -66,19 +68,19 @@ SHAPES.tower = lined("rook", "M20.5 27h19M16 44h28M25 31h10v5H25z");
 SHAPES.cardinal = lined("bishop", "M21.5 42h17M30 19v14M25 24h10M25 29h10");
 SHAPES.duke = lined("queen", "M16 43.5h28M30 28v10M25 33h10");
 SHAPES.biskni = lined("bishop", "M21.5 42h17M27 20v12h7");
-SHAPES.lancer = { fill: KNIGHT, line: "M25.5 20.5l1 .5M36 42V25M32 30l4-6 4 6M21.5 44H48" };
-SHAPES.knibis = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 27l9 10M40 27l-9 10M21.5 44H48" };
-SHAPES.horseman = { fill: KNIGHT, line: "M25.5 20.5l1 .5M31 31l5-5 5 5M31 37l5-5 5 5M21.5 44H48" };
-SHAPES["wooden-horse"] = { fill: KNIGHT, line: "M25.5 20.5l1 .5M29 31h13M29 37h15M21.5 44H48" };
-SHAPES.nightrider = { fill: KNIGHT, line: "M25.5 20.5l1 .5M30 41v-7h5v-7h5M21.5 44H48" };
+SHAPES.lancer = knight("M36 42V25M32 30l4-6 4 6");
+SHAPES.knibis = knight("M31 27l9 10M40 27l-9 10");
+SHAPES.horseman = knight("M31 31l5-5 5 5M31 37l5-5 5 5");
+SHAPES["wooden-horse"] = knight("M29 31h13M29 37h15");
+SHAPES.nightrider = knight("M30 41v-7h5v-7h5");
 SHAPES.yurt = { fill: "M12 50V35c0-12 8-22 18-22s18 10 18 22v15z", line: "M12 35h36M25.5 50V40h9v10M30 13V9" };
 
 SHAPES.guard = lined("pawn", "M17.5 44h25M30 29v11M25 34h10");
 SHAPES.archer = lined("bishop", "M30 18v13M24.5 24h11M22 42h16M25 36.5h10");
 SHAPES.tiger = lined("rook", "M20.5 27h19M16 44h28M30 30v11M25 35h10");
-SHAPES.rhino = lined("archbishop", "M25.5 20.5l1 .5M36 24v14M30.5 30h11M29 41h14M21.5 44H48");
-SHAPES.ship = lined("chancellor", "M25.5 20.5l1 .5M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8M21.5 44H48");
-SHAPES.kangaroo = lined("knight", "M25.5 20.5l1 .5M35 22v12M29 28h12M21.5 44H48");
+SHAPES.rhino = knight("M36 24v14M30.5 30h11M29 41h14");
+SHAPES.ship = knight("M29 44v-9h4v4h4v-4h4v4h4v5M37 19v9M33 23h8");
+SHAPES.kangaroo = knight("M35 22v12M29 28h12");
 SHAPES.hwacha = lined("advisor", "M20 28h20M15 43.5h30M24 35h12M30 31v9");
 SHAPES.soldier = lined("pawn", "M17.5 44h25M24 36l6-6 6 6");
 SHAPES.warrior = lined("pawn", "M17.5 44h25M25 29l10 10M35 29l-10 10");

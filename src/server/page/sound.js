@@ -1,4 +1,4 @@
-// Sounds, made here: short tones of WebAudio. Off until somebody switches them on.
+// Sounds, made here: short tones of WebAudio. Off unless the settings say otherwise.
 
 import { settings } from "./settings.js";
 

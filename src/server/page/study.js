@@ -3,10 +3,9 @@
 import { get, myAccount, post, remove } from "./api.js";
 import { Board } from "./board.js";
 import { actionName, actionsOf, actionsOn, isWhole, pick, sourceOf } from "./choose.js";
-import { announce, begin, clear, confirmed, h, spoken, words } from "./dom.js";
+import { announce, begin, clear, confirmed, grouped, h, linkField, spoken, withAll, words } from "./dom.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
-import { usualNumbers } from "./pieces.js";
 
 export async function showStudy(main, id) {
   const study = await get(`/studies/${id}`);
@@ -55,7 +54,9 @@ class StudyView {
     this.error = h("p", { class: "error", role: "alert" });
     document.body.classList.add("playing");
     const go = (text, label, to) => h("button", { class: "quiet", "aria-label": label, onclick: () => this.step(to()) }, text);
-    const steps = h("div", { class: "steps" }, go("|◀", "First position", () => 0), go("◀", "One back", () => this.node(this.at)?.after), go("▶", "One on", () => this.next(this.at)), go("▶|", "End of the line", () => this.end(this.at)),
+    const steps = h("div", { class: "steps" },
+      go("|◀", "First position", () => 0), go("◀", "One back", () => this.node(this.at)?.after),
+      go("▶", "One on", () => this.next(this.at)), go("▶|", "End of the line", () => this.end(this.at)),
       h("button", { class: "quiet", "aria-label": "Turn board", onclick: () => { this.flipped = !this.flipped; this.draw(); } }, "⇅"));
     clear(main, h("div", { class: "table game study" },
       h("section", { class: "side", "aria-label": "Board" }, h("div", { class: "board" }, this.board.root)),
@@ -71,8 +72,7 @@ class StudyView {
 
   take(study) {
     this.study = study;
-    this.children = new Map();
-    for (const it of study.nodes) this.children.set(it.after, [...(this.children.get(it.after) || []), it]);
+    this.children = grouped(study.nodes, (it) => it.after);
   }
 
   node(id) {
@@ -183,8 +183,10 @@ class StudyView {
   draw() {
     const { study } = this;
     notice(`${study.title} – Rulemate`, false);
-    const name = this.positions.get(this.at).title;
-    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${name}${study.presets.length ? ` with ${study.presets.map((it) => spoken(it, (preset) => this.names.get(preset))).join(", ")}` : ""}, by `, h("a", { href: `/user/${study.owner}` }, this.isMine ? this.account.name : study.owner), study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
+    const presets = study.presets.map((it) => spoken(it, (preset) => this.names.get(preset)));
+    clear(this.title, h("h1", {}, study.title), h("p", { class: "hint" }, `${this.positions.get(this.at).title}${withAll(presets)}, by `,
+      h("a", { href: `/user/${study.owner}` }, this.isMine ? this.account.name : study.owner),
+      study.sides.length === 2 ? [" ", h("a", { href: `/api/v1/studies/${this.id}/pgn` }, "PGN")] : null));
     this.drawBoard();
     this.drawStatus();
     clear(this.tree, this.line(0, 1, true));
@@ -196,7 +198,7 @@ class StudyView {
     const { position } = this;
     const targets = new Map(actionsOf(this.selected, position).map((it) => [it.to, it]));
     const node = this.node(this.at);
-    this.board.draw(position, { flipped: this.flipped, selected: this.selected?.square ?? null, targets, last: node ? squaresOf(node.uci, position) : [], sides: this.study.sides, usual: usualNumbers(position.pieces, new Map()) });
+    this.board.draw(position, { flipped: this.flipped, selected: this.selected?.square ?? null, targets, last: node ? squaresOf(node.uci, position) : [], sides: this.study.sides });
   }
 
   drawStatus() {
@@ -235,7 +237,9 @@ class StudyView {
     const round = Math.ceil(count / this.study.sides.length);
     const isFirst = (count - 1) % this.study.sides.length === 0;
     const number = isFirst ? `${round}. ` : starts ? `${round}… ` : "";
-    const button = h("button", { class: node.id === this.at ? "move current" : "move", "aria-current": node.id === this.at ? "step" : null, onclick: () => this.step(node.id) }, node.san, (node.nags || []).map((it) => GLYPHS[it] ?? ` $${it}`).join(""));
+    const isShown = node.id === this.at;
+    const glyphs = (node.nags || []).map((it) => GLYPHS[it] ?? ` $${it}`);
+    const button = h("button", { class: isShown ? "move current" : "move", "aria-current": isShown ? "step" : null, onclick: () => this.step(node.id) }, node.san, glyphs);
     // A number stays on the line of its action.
     return [number ? h("span", { class: "numbered" }, h("span", { class: "number" }, number), button) : button, node.comment ? h("span", { class: "remark" }, ` ${node.comment} `) : ""];
   }
@@ -251,9 +255,8 @@ class StudyView {
       this.draw();
       announce("The comment is kept.");
     });
-    const link = h("input", { readonly: true, class: "link", "aria-label": "Link to this study", value: location.href, onfocus: (event) => event.target.select() });
     clear(this.said, h("label", {}, node ? `What is to be said after ${node.san}` : "What is to be said at the start", field),
       h("button", { onclick: say }, "Keep the comment"), node ? h("button", { class: "quiet", onclick: () => this.cut() }, "Remove from here") : null,
-      h("p", { class: "hint" }, "All who have this link see the study: ", link), h("button", { class: "quiet", onclick: () => this.drop() }, "Remove the study"));
+      h("p", { class: "hint" }, "All who have this link see the study: ", linkField("Link to this study")), h("button", { class: "quiet", onclick: () => this.drop() }, "Remove the study"));
   }
 }

@@ -4,11 +4,10 @@
 import { logIn } from "./account.js";
 import { get, myAccount, post, remove, sleep } from "./api.js";
 import { Board } from "./board.js";
-import { announce, begin, clear, confirmed, h, labelled, plural, showDialog, table, words } from "./dom.js";
+import { announce, begin, clear, closing, confirmed, h, labelled, linkField, plural, showDialog, table, timeLeft, withAll, words } from "./dom.js";
 import { gameField, spokenBy, titleOf } from "./games.js";
 import { squaresOf } from "./moves.js";
 import { notice } from "./notice.js";
-import { usualNumbers } from "./pieces.js";
 import { Picker } from "./presets.js";
 
 /** Milliseconds between two requests for what is new. */
@@ -27,14 +26,7 @@ const mine = () => myAccount()?.name.toLowerCase();
 /** Points, with a half as a fraction. */
 const points = (value) => (value % 1 ? `${Math.floor(value) || ""}½` : `${value}`);
 
-/** The time until something, in minutes and seconds, or in hours if it is long. */
-function left(millis) {
-  const seconds = Math.max(0, Math.ceil(millis / 1000));
-  if (seconds >= 36000) return `${Math.round(seconds / 3600)} hours`;
-  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-}
-
-/** Nobody is paired any more: an arena's time is over, or a tournament was ended early. */
+/** Whether no more players are paired: an arena's time is over, or a tournament was ended early. */
 const isEnding = (it, now) => it.state === "running" && it.ends !== null && it.ends <= now;
 
 /** The game that an account plays in a tournament. */
@@ -105,11 +97,11 @@ class TournamentView {
 
   heading(found) {
     const title = titleOf(this.catalogue, found.game);
-    const presets = found.presets.map((it) => spokenBy(this.catalogue, it));
+    const presets = withAll(found.presets.map((it) => spokenBy(this.catalogue, it)));
     const about = found.presets.length ? `?${new URLSearchParams({ presets: found.presets.join(" ") })}` : "";
     notice(`${found.title} – Rulemate`, false);
     clear(this.title, h("h1", {}, found.title), h("p", { class: "hint" }, h("a", { href: `/about/${found.game}${about}` }, title),
-      presets.length ? ` with ${presets.join(", ")}` : "", `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, this.maker(found))));
+      presets, `, ${lengthOf(found)}, ${timed(found.clock)}${found.rated ? ", rated" : ""}, made by `, h("a", { href: `/user/${found.by}` }, this.maker(found))));
   }
 
   /** Draws the parts that have changed. The rest stays, and keeps the focus. */
@@ -132,9 +124,9 @@ class TournamentView {
   tick() {
     const { found } = this;
     const now = found.now + performance.now() - this.fetched;
-    const running = () => (isEnding(found, now) ? "The last games are played to their end" : found.rounds ? `Round ${found.round} of ${found.rounds}` : `${left(found.ends - now)} left`);
+    const running = () => (isEnding(found, now) ? "The last games are played to their end" : found.rounds ? `Round ${found.round} of ${found.rounds}` : `${timeLeft(found.ends - now)} left`);
     const over = found.winner ? `${found.winner} has won` : "It is over: nobody played";
-    const open = found.starts ? `It begins in ${left(found.starts - now)}` : `It begins when ${this.maker(found)} starts it`;
+    const open = found.starts ? `It begins in ${timeLeft(found.starts - now)}` : `It begins when ${this.maker(found)} starts it`;
     const text = { open, running: running(), over }[found.state];
     if (this.state.textContent !== text) this.state.textContent = text;
   }
@@ -162,7 +154,7 @@ class TournamentView {
       ending ? null : !account ? button("Log in to join", logIn) : !entrant ? button("Join", act("join")) : entrant.away ? button("Come back", act("join")) : button("Withdraw", act("withdraw"), true),
       isOpen && isMine ? [button("Start now", act("start")), button("Remove", drop, true)] : null,
       isMine && !isOpen && !ending ? button("End it early", end, true) : null,
-      h("p", { class: "hint" }, isOpen ? "Keep this page open: you are taken to your games as they begin. Who has not ended the first turn within a minute loses the game, and is not paired until he comes back."
+      h("p", { class: "hint" }, isOpen ? "Keep this page open: you are taken to your games as they begin. A player who has not ended the first turn within a minute loses the game, and is not paired before coming back."
         : ending || !entrant || game ? null : entrant.away ? "You are not paired until you come back." : "Your next game comes soon.")]);
   }
 
@@ -206,15 +198,14 @@ class TournamentView {
       clear(this.stage, seat(1), h("div", { inert: true }, this.board.root), seat(0), h("a", { href: `/game/${shown.game}` }, "Watch this game"));
     }
     [this.staged, this.seen] = [shown.game, state.v];
-    this.board.draw(position, { last: history.length ? squaresOf(history.at(-1).uci, position) : [], sides, usual: usualNumbers(position.pieces, new Map()) });
+    this.board.draw(position, { last: history.length ? squaresOf(history.at(-1).uci, position) : [], sides });
   }
 
   async drawGames() {
     const { found } = this;
     this.over = [];
     if (found.state === "open") {
-      const link = h("input", { readonly: true, class: "link", "aria-label": "Link to this tournament", value: location.href, onfocus: (event) => event.target.select() });
-      return clear(this.games, h("h2", {}, "Bring others"), h("p", {}, "All who have this link can join: "), h("div", { class: "offer" }, link));
+      return clear(this.games, h("h2", {}, "Bring others"), h("p", {}, "All who have this link can join: "), h("div", { class: "offer" }, linkField("Link to this tournament")));
     }
     const name = (id) => found.standings.find((it) => it.id === id)?.name ?? id;
     const played = found.standings.reduce((sum, it) => sum + it.games, 0);
@@ -234,12 +225,19 @@ class TournamentView {
   }
 }
 
+/** The state of a tournament, in a list. */
+function stateOf({ state, winner, rounds, round, starts }) {
+  if (state === "over") return winner ? `won by ${winner}` : "over";
+  if (state === "running") return rounds ? `round ${round} of ${rounds}` : "goes on";
+  return starts ? `begins ${new Date(starts).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "can be joined";
+}
+
 /** The list of tournaments in the lobby: open if one of them is not over. */
 export async function tournaments(catalogue) {
   const list = h("div", { class: "games" });
   const draw = (all) => {
-    const state = (it) => (it.state === "over" ? (it.winner ? `won by ${it.winner}` : "over") : it.state === "running" ? (it.rounds ? `round ${it.round} of ${it.rounds}` : "goes on") : it.starts ? `begins ${new Date(it.starts).toLocaleString([], { dateStyle: "short", timeStyle: "short" })}` : "can be joined");
-    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title), h("small", { class: "what" }, `${titleOf(catalogue, it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`)), h("td", {}, it.entrants), h("td", {}, state(it)));
+    const what = (it) => `${titleOf(catalogue, it.game)}, ${lengthOf(it)}, ${timed(it.clock)}${it.rated ? ", rated" : ""}`;
+    const row = (it) => h("tr", {}, h("td", {}, h("a", { href: `/tournament/${it.id}` }, it.title), h("small", { class: "what" }, what(it))), h("td", {}, it.entrants), h("td", {}, stateOf(it)));
     clear(list, all.length ? table(["Tournament", "Players", "State"], all.map(row)) : h("p", {}, "There are none at the moment."));
   };
   const all = await get("/tournaments").catch(() => []);
@@ -282,6 +280,6 @@ function make(catalogue) {
     h("div", { class: "pair" }, labelled("Kind", kind), h("label", {}, measure, length)),
     h("div", { class: "pair" }, labelled("Time for each", time), labelled("It begins", starts)),
     h("label", { class: "tick" }, rated, h("span", {}, "Rated: its games change ratings")), error,
-    h("button", {}, "Make it"), h("button", { type: "button", class: "quiet", onclick: () => dialog.close() }, "Cancel")));
+    h("button", {}, "Make it"), closing()));
   showDialog(dialog);
 }

@@ -91,33 +91,30 @@ impl Check {
     /// Checks the accounts of earlier versions: each is two texts that name each other (`user-` and `account-`), and a
     /// third one (`bot-`) if it is a program's.
     fn accounts(&mut self) {
-        let mut faults = Vec::new();
-        for (key, text) in &self.named {
-            if let Some(bot) = key.strip_prefix("bot-") {
-                let user = self.named.get(&format!("user-{bot}"));
-                if user.and_then(|it| it.split_once(' ')).is_none_or(|it| it.0 != text) {
-                    faults.push(format!("there is no account that the text {key:?} is about"));
-                }
-                continue;
+        let alone = self.named.iter().filter(|it| !self.has_counterpart(it.0, it.1));
+        let fault = |(key, _): (&String, &String)| {
+            if key.starts_with("bot-") {
+                return format!("there is no account that the text {key:?} is about");
             }
-            let other = match (key.strip_prefix("user-"), key.strip_prefix("account-")) {
-                (Some(user), _) => text
-                    .split_once(' ')
-                    .filter(|it| it.0.to_lowercase() == user)
-                    .map(|(name, hash)| (format!("account-{hash}"), name.to_owned())),
-                (_, Some(hash)) => {
-                    Some((format!("user-{}", text.to_lowercase()), format!("{text} {hash}")))
-                }
-                _ => None,
-            };
-            let is_whole = other.is_some_and(|(key, text)| self.named.get(&key) == Some(&text));
-            if !is_whole {
-                faults.push(format!(
-                    "the text {key:?} is half of an account; the other half is gone, or another"
-                ));
-            }
-        }
+            format!("the text {key:?} is half of an account; the other half is gone, or another")
+        };
+        let faults: Vec<String> = alone.map(fault).collect();
         self.health.faults.extend(faults);
+    }
+
+    /// Whether the text that belongs to this one is there: the other half of its account, or the account of a `bot-`.
+    fn has_counterpart(&self, key: &str, text: &str) -> bool {
+        let named = |key: String| self.named.get(&key).map(String::as_str);
+        if let Some(bot) = key.strip_prefix("bot-") {
+            let user = named(format!("user-{bot}")).and_then(|it| it.split_once(' '));
+            return user.is_some_and(|(name, _)| name == text);
+        }
+        if let Some(user) = key.strip_prefix("user-") {
+            let Some((name, hash)) = text.split_once(' ') else { return false };
+            return name.to_lowercase() == user && named(format!("account-{hash}")) == Some(name);
+        }
+        let hash = key.strip_prefix("account-").unwrap_or_default();
+        named(format!("user-{}", text.to_lowercase())) == Some(&*format!("{text} {hash}"))
     }
 
     /// Checks the accounts, compares the tables with the tallies in the store, and returns what was found.

@@ -7,12 +7,13 @@
 //! clock, a node only measures how long ago it renewed. Deliberately absent: comparing the clocks of nodes.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::oneshot;
 
 use super::StoreError;
+use crate::server::library::lock;
 
 /// Time for which no other node can claim a node's games after it last renewed its leases.
 pub(super) const LEASE: Duration = Duration::from_millis(1200);
@@ -119,7 +120,7 @@ impl Leases {
     /// Whether a game that this node claimed certainly still belongs to it. `asked` is the time before it sent the
     /// claim. If the answer is no, only a new claim can tell.
     pub fn hold_since(&self, asked: Instant) -> bool {
-        let renewals = self.renewals.lock().unwrap_or_else(PoisonError::into_inner);
+        let renewals = lock(&self.renewals);
         renewals.since <= asked && renewals.last.elapsed() < LEASE
     }
 
@@ -150,7 +151,7 @@ impl Leases {
         let (node, renewals) = (Arc::clone(&self.node), Arc::clone(&self.renewals));
         self.ask(move |nodes| {
             nodes.retire(&node)?;
-            renewals.lock().unwrap_or_else(PoisonError::into_inner).is_retired = true;
+            lock(&renewals).is_retired = true;
             Ok(())
         })
         .await
@@ -202,12 +203,12 @@ fn keep_alive(
         if Instant::now() >= due {
             due = Instant::now() + RENEW;
             // A node that renewed after it has retired would be waited for again.
-            if renewals.lock().unwrap_or_else(PoisonError::into_inner).is_retired {
+            if lock(renewals).is_retired {
                 continue;
             }
             let asked = Instant::now();
             match nodes.renew(node) {
-                Ok(()) => renewals.lock().unwrap_or_else(PoisonError::into_inner).note(asked),
+                Ok(()) => lock(renewals).note(asked),
                 Err(error) => {
                     tracing::warn!(%error, "leases are not renewed: others may soon take our games over");
                 }

@@ -9,12 +9,12 @@
 
 mod chain;
 mod check;
+mod interface;
 mod journal;
 mod lease;
 #[cfg(feature = "postgres")]
 mod listen;
 mod lockfile;
-mod log;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod prune;
@@ -30,11 +30,11 @@ use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
 pub use chain::Chain;
+pub use interface::Store;
 pub use journal::{Journal, Reads, Writer};
 pub(in crate::server) use lease::ALL_NODES;
 pub use lease::{Claim, Lease, Leases, News, Nodes};
 pub use lockfile::{StoreLock, lock_store};
-pub use log::Store;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 pub use sqlite::{Sqlite, Temporary};

@@ -14,7 +14,7 @@ use postgres::{Client, NoTls, Statement, Transaction};
 
 use super::lease::LEASE;
 use super::listen::{EVENTS_CHANNEL, channel_of};
-use super::tables::Value::{Int, Name, Text, Truth};
+use super::tables::Value::{Int, Nullable, Text, Truth};
 use super::tables::{Row, Tables, Value, making};
 use super::{Append, Chain, Claim, Lease, Nodes, Store, StoreError, int, number};
 
@@ -182,7 +182,8 @@ impl On<'_> {
 
     fn query(&mut self, sql: &str, values: &[Value<'_>]) -> Result<Vec<postgres::Row>, StoreError> {
         // No text in the database has a zero byte, which keys from clients may have: a query with one would fail.
-        if values.iter().any(|it| matches!(it, Text(it) | Name(Some(it)) if it.contains('\0'))) {
+        if values.iter().any(|it| matches!(it, Text(it) | Nullable(Some(it)) if it.contains('\0')))
+        {
             return Ok(Vec::new());
         }
         let (statement, values) = (self.statement(sql)?, parameters(values));
@@ -221,7 +222,7 @@ impl Tables for On<'_> {
                  VALUES (?1, 0, ?2, 'waiting', FALSE, 0, '{}', ?3, ?4) ON CONFLICT DO NOTHING";
             let (owner, epoch) = (lease.map(|it| it.0), lease.map_or(0, |it| it.1));
             let start = Chain::new(game);
-            self.run(sql, &[Text(game), Text(start.hash()), Name(owner), Int(epoch)])?;
+            self.run(sql, &[Text(game), Text(start.hash()), Nullable(owner), Int(epoch)])?;
         }
         let sql = "SELECT seq, hash, owner, epoch FROM games WHERE id = ?1 FOR UPDATE";
         let Some(row) = self.query(sql, &[Text(game)])?.pop() else {
@@ -263,7 +264,7 @@ fn parameters<'v>(values: &'v [Value<'_>]) -> Vec<&'v (dyn ToSql + Sync)> {
     let parameter = |it: &'v Value<'_>| -> &'v (dyn ToSql + Sync) {
         match it {
             Text(it) => it,
-            Name(it) => it,
+            Nullable(it) => it,
             Int(it) => it,
             Truth(it) => it,
         }
@@ -276,7 +277,7 @@ impl Row for postgres::Row {
         Ok(self.try_get(at)?)
     }
 
-    fn name(&self, at: usize) -> Result<Option<String>, StoreError> {
+    fn nullable(&self, at: usize) -> Result<Option<String>, StoreError> {
         Ok(self.try_get(at)?)
     }
 

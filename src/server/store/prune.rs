@@ -14,27 +14,34 @@ pub(super) struct Pruned {
     pub(super) of_records: Tally,
 }
 
-/// The prefixes of the keys of a game's records: the seats of its accounts (`seat ACCOUNT TIME GAME`), its rating
-/// (`rated GAME`) and reports (`report GAME ...`). Keys of other games may begin with them, too: see [`is_about`].
-fn about(game: &str, summary: &str) -> Vec<String> {
-    let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
-    let seats = accounts.unwrap_or_default().into_iter().flatten();
-    let seats = seats.map(|it| format!("seat {it} "));
-    seats.chain([format!("rated {game}"), format!("report {game} ")]).collect()
-}
-
-/// Whether a key that begins with one of these prefixes belongs to a record of the game.
-fn is_about(key: &str, game: &str, prefix: &str) -> bool {
-    match prefix.starts_with("seat ") {
-        true => key.rsplit(' ').next() == Some(game),
-        false => key == prefix || prefix.ends_with(' '),
-    }
-}
-
 /// The condition that no ratings have yet to be settled for a game.
 pub(super) const SETTLED: &str = "NOT EXISTS (SELECT 1 FROM records WHERE key = 'unrated ' || id)";
 
+/// The keys and values of a game's records: its rating (`rated GAME`), its reports (`report GAME ...`) and the seats of
+/// its accounts (`seat ACCOUNT TIME GAME`, where the time has 16 digits).
+fn records_of(
+    tables: &mut dyn Tables,
+    game: &str,
+    summary: &str,
+) -> Result<Vec<(String, String)>, StoreError> {
+    let rating = format!("rated {game}");
+    let mut found =
+        tables.pairs("SELECT key, value FROM records WHERE key = ?1", &[Text(&rating)])?;
+    let begin = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2";
+    let reports = format!("report {game} ");
+    found.extend(tables.pairs(begin, &[Text(&reports), Text(&after_all(&reports))])?);
+    let of_game = format!("{begin} AND substr(key, length(?1) + 18) = ?3");
+    let accounts = serde_json::from_str::<Summary>(summary).map(|it| it.accounts);
+    for account in accounts.unwrap_or_default().into_iter().flatten() {
+        let seats = format!("seat {account} ");
+        let values = [Text(&seats), Text(&after_all(&seats)), Text(game)];
+        found.extend(tables.pairs(&of_game, &values)?);
+    }
+    Ok(found)
+}
+
 impl Pruned {
+    /// Removes those of these games that have not changed since `before`.
     pub(super) fn prune(
         &mut self,
         tables: &mut dyn Tables,
@@ -48,27 +55,32 @@ impl Pruned {
         let sql =
             format!("SELECT summary FROM games WHERE id = ?1 AND updated < ?2 AND {SETTLED}{lock}");
         for game in games {
-            let found = tables.first(&sql, &[Text(game), Int(before)], |row| row.text(0))?;
-            let Some(summary) = found else { continue };
-            for prefix in about(game, &summary) {
-                let end = after_all(&prefix);
-                let sql = "SELECT key, value FROM records WHERE key >= ?1 AND key < ?2";
-                for (key, value) in tables.pairs(sql, &[Text(&prefix), Text(&end)])? {
-                    let sql = "DELETE FROM records WHERE key = ?1 AND value = ?2";
-                    if is_about(&key, game, &prefix)
-                        && tables.run(sql, &[Text(&key), Text(&value)])? > 0
-                    {
-                        self.of_records.drop_record(&key, &value);
-                    }
-                }
+            if let Some(summary) = tables.texts(&sql, &[Text(game), Int(before)])?.pop() {
+                self.remove(tables, game, &summary)?;
             }
-            for table in ["events", "snapshots"] {
-                tables.run(&format!("DELETE FROM {table} WHERE game = ?1"), &[Text(game)])?;
-            }
-            tables.run("DELETE FROM games WHERE id = ?1", &[Text(game)])?;
-            self.of_games.drop_game(game);
-            self.games += 1;
         }
+        Ok(())
+    }
+
+    fn remove(
+        &mut self,
+        tables: &mut dyn Tables,
+        game: &str,
+        summary: &str,
+    ) -> Result<(), StoreError> {
+        for (key, value) in records_of(tables, game, summary)? {
+            let sql = "DELETE FROM records WHERE key = ?1 AND value = ?2";
+            // The records of an account that has two seats are found twice.
+            if tables.run(sql, &[Text(&key), Text(&value)])? > 0 {
+                self.of_records.drop_record(&key, &value);
+            }
+        }
+        for table in ["events", "snapshots"] {
+            tables.run(&format!("DELETE FROM {table} WHERE game = ?1"), &[Text(game)])?;
+        }
+        tables.run("DELETE FROM games WHERE id = ?1", &[Text(game)])?;
+        self.of_games.drop_game(game);
+        self.games += 1;
         Ok(())
     }
 }

@@ -178,7 +178,7 @@ impl Row for rusqlite::Row<'_> {
         Ok(self.get(at)?)
     }
 
-    fn name(&self, at: usize) -> Result<Option<String>, StoreError> {
+    fn nullable(&self, at: usize) -> Result<Option<String>, StoreError> {
         Ok(self.get(at)?)
     }
 
@@ -195,7 +195,7 @@ impl ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         match self {
             Value::Text(it) => it.to_sql(),
-            Value::Name(it) => it.to_sql(),
+            Value::Nullable(it) => it.to_sql(),
             Value::Int(it) => it.to_sql(),
             Value::Truth(it) => it.to_sql(),
         }
@@ -217,10 +217,10 @@ fn connect(path: &Path) -> Result<(Connection, i64), StoreError> {
         return Err(StoreError::Url { url: url(), fault });
     }
     let found: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    match found > FORMAT {
-        true => Err(StoreError::Newer { url: url(), found, known: FORMAT }),
-        false => Ok((connection, found)),
+    if found > FORMAT {
+        return Err(StoreError::Newer { url: url(), found, known: FORMAT });
     }
+    Ok((connection, found))
 }
 
 /// A transaction that writes: before it reads anything, it waits for other writers.

@@ -1,7 +1,7 @@
-//! The tables of a store, in SQL that SQLite and PostgreSQL understand: a kind of store only says how it runs statements
-//! ([`Tables`]).
+//! The tables of a store, in SQL that SQLite and PostgreSQL understand: a kind of store implements only how statements are
+//! run ([`Tables`]).
 //!
-//! Deliberately absent: what a store is asked for (`log`).
+//! Deliberately absent: the operations of a store (`interface`).
 
 use super::check::Check;
 use super::tally::{PROBES, Tallies, Tally};
@@ -9,8 +9,8 @@ use super::{Append, Chain, Conflict, StoreError, StoredEvent, Upload, chain, int
 
 use Value::{Int, Text, Truth};
 
-/// The tables, where they are missing. `{key}` and `{end}` are what a kind of store adds to the keys of records, whose
-/// order counts, and to each table.
+/// Creates the tables that are missing. A kind of store adds `{key}` to the type of the keys of records, which are ordered
+/// by their bytes, and `{end}` to each table.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS games (
     id TEXT PRIMARY KEY,
@@ -60,7 +60,7 @@ pub(super) fn making(key: &str, end: &str) -> String {
 #[derive(Debug, Clone, Copy)]
 pub enum Value<'v> {
     Text(&'v str),
-    Name(Option<&'v str>),
+    Nullable(Option<&'v str>),
     Int(i64),
     Truth(bool),
 }
@@ -68,7 +68,7 @@ pub enum Value<'v> {
 /// A row that a query finds; its columns are counted from 0.
 pub trait Row {
     fn text(&self, at: usize) -> Result<String, StoreError>;
-    fn name(&self, at: usize) -> Result<Option<String>, StoreError>;
+    fn nullable(&self, at: usize) -> Result<Option<String>, StoreError>;
     fn int(&self, at: usize) -> Result<i64, StoreError>;
     /// A truth value as a number.
     fn truth(&self, at: usize) -> Result<i64, StoreError>;
@@ -327,6 +327,6 @@ pub(super) const ALL_UPLOADS: &str = "SELECT owner, rules, name, at FROM uploads
 
 /// A row of [`ALL_UPLOADS`].
 pub(super) fn upload(row: &dyn Row) -> Result<Upload, StoreError> {
-    let (owner, rules, name) = (row.text(0)?, row.text(1)?, row.name(2)?);
+    let (owner, rules, name) = (row.text(0)?, row.text(1)?, row.nullable(2)?);
     Ok(Upload { owner, rules, name, at: number(row.int(3)?) })
 }

@@ -235,12 +235,9 @@ impl Table {
         if self.phase == Phase::Over {
             return Err(over());
         }
-        let who = self.index_of(id).ok_or_else(|| {
-            Problem::conflict(
-                "not_joined",
-                "you have not joined this tournament, so you cannot withdraw",
-            )
-        })?;
+        let message = "you have not joined this tournament, so you cannot withdraw";
+        let none = || Problem::conflict("not_joined", message);
+        let who = self.index_of(id).ok_or_else(none)?;
         match self.phase {
             Phase::Open => drop(self.players.remove(who)),
             _ => self.players[who].away = true,

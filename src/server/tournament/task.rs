@@ -18,7 +18,7 @@ use crate::server::options::GameOptions;
 use crate::server::pool::Lane;
 use crate::server::problem::Problem;
 use crate::server::rating::next_ended;
-use crate::server::store::{GameState, Store};
+use crate::server::store::{GameState, Store, Summary};
 use crate::server::time::millis;
 
 /// Interval at which a node checks all tournaments. It learns the results of games in its memory at once.
@@ -87,6 +87,24 @@ async fn ending(
     }
 }
 
+/// The games that have ended, each with how.
+async fn verdicts(
+    host: &Arc<Host>,
+    id: &str,
+    games: &[(Pairing, Found)],
+    given_up: &impl Fn(&str) -> bool,
+) -> Result<Vec<(String, Verdict)>, Problem> {
+    let mut ended = Vec::new();
+    for (Pairing { game, .. }, found) in games {
+        let verdict = ending(host, game, found, given_up(game)).await?;
+        if verdict == Some(Verdict::Unreadable) {
+            tracing::error!(tournament = id, game, "a game cannot be read: it counts as drawn");
+        }
+        ended.extend(verdict.map(|it| (game.clone(), it)));
+    }
+    Ok(ended)
+}
+
 /// Counts the games that have ended, does what is due, and creates missing games. Games for which `given_up`
 /// is true count as unreadable. `None` if there is no such tournament.
 pub(in crate::server) async fn advance(
@@ -100,14 +118,7 @@ pub(in crate::server) async fn advance(
         let Some(Stored { text: before, table, games, blocks, closed }) = stored else {
             return Ok(None);
         };
-        let mut ended = Vec::new();
-        for (Pairing { game, .. }, found) in &games {
-            let verdict = ending(host, game, found, given_up(game)).await?;
-            if verdict == Some(Verdict::Unreadable) {
-                tracing::error!(tournament = id, game, "a game cannot be read: it counts as drawn");
-            }
-            ended.extend(verdict.map(|it| (game.clone(), it)));
-        }
+        let ended = verdicts(host, id, &games, &given_up).await?;
         let (now, mut after) = (host.now(), table.clone());
         // Pairing a large round takes some milliseconds, so it runs on the threads for rules.
         let draw = move || {
@@ -116,7 +127,7 @@ pub(in crate::server) async fn advance(
                 news.extend(after.count(&game, verdict, now));
             }
             for id in closed {
-                // Only a tournament that is over refuses a withdrawal, and it pairs nobody.
+                // Only a tournament that is over refuses a withdrawal, and it pairs no players.
                 let _ = after.withdraw(&id);
             }
             news.extend(after.advance(now, &blocks));
@@ -273,34 +284,44 @@ impl NodeMemory {
         for (game, problem) in unmade {
             self.failed(id, &game, &problem);
         }
-        let (now, first_turn) = (host.now(), millis(host.config.first_turn));
         for (pairing, found) in games {
             let Found::Game(summary) = found else { continue };
-            if summary.state == GameState::Over {
-                continue;
-            }
             let game = &pairing.game;
-            let done = if self.begun.contains(game) {
-                let is_quiet = now.saturating_sub(summary.updated) > QUIET;
-                let is_looked_at = is_quiet && self.checks.is_multiple_of(QUIET_CHECKS);
-                if !is_looked_at && !self.faults.contains_key(game) {
-                    continue;
-                }
-                host.know_version(game, Some(0)).await
-            } else if now.saturating_sub(pairing.at.max(self.since)) > first_turn {
-                let done = call_off(host, &table, &pairing).await;
-                if done.is_ok() {
-                    self.begun.insert(game.clone());
-                }
-                done
-            } else {
-                continue;
-            };
-            match done {
-                Ok(()) => drop(self.faults.remove(game)),
-                Err(problem) => self.failed(id, game, &problem),
+            match self.look_after(host, &table, &pairing, &summary).await {
+                None => {}
+                Some(Ok(())) => drop(self.faults.remove(game)),
+                Some(Err(problem)) => self.failed(id, game, &problem),
             }
         }
+    }
+
+    /// Calls a game off if its first turn is late; loads it if nothing has happened in it for long, or if that failed
+    /// before. `None` if neither is due.
+    async fn look_after(
+        &mut self,
+        host: &Arc<Host>,
+        table: &Table,
+        pairing: &Pairing,
+        summary: &Summary,
+    ) -> Option<Result<(), Problem>> {
+        let (game, now) = (&pairing.game, host.now());
+        if summary.state == GameState::Over {
+            return None;
+        }
+        if self.begun.contains(game) {
+            let is_quiet = now.saturating_sub(summary.updated) > QUIET;
+            let is_due = is_quiet && self.checks.is_multiple_of(QUIET_CHECKS);
+            let is_loaded = is_due || self.faults.contains_key(game);
+            return if is_loaded { Some(host.know_version(game, Some(0)).await) } else { None };
+        }
+        if now.saturating_sub(pairing.at.max(self.since)) <= millis(host.config.first_turn) {
+            return None;
+        }
+        let done = call_off(host, table, pairing).await;
+        if done.is_ok() {
+            self.begun.insert(game.clone());
+        }
+        Some(done)
     }
 
     /// Counts a failure to make or read a game if it looks permanent: after [`FAULTS`] in a row the game is given up.

@@ -181,8 +181,9 @@ fn conforms(store: &mut dyn Store, again: &dyn Fn() -> Box<dyn Store>) {
 
 /// Games are forgotten whole, with what records say of them, and nothing else is.
 fn pruning(store: &mut dyn Store) {
+    let seat = |game: &str| format!("seat ann {:016x} {game}", 1);
     let mut with_account = Append {
-        empty_records: vec!["seat ann 0 p".into(), "seat ann 0 pp".into(), "unrated o".into()],
+        empty_records: vec![seat("p"), seat("pp"), "unrated o".into()],
         ..append("p", 0, &["x"])
     };
     with_account.summary.accounts = vec![Some("ann".into()), None];
@@ -201,7 +202,7 @@ fn pruning(store: &mut dyn Store) {
         let found = store.records(prefix, "", 99).unwrap();
         found.into_iter().map(|it| it.0).collect::<Vec<_>>()
     };
-    assert_eq!(keys(store, "seat ann 0"), ["seat ann 0 pp"]);
+    assert_eq!(keys(store, "seat ann 0"), [seat("pp")]);
     assert_eq!(keys(store, "rated"), ["rated pp"]);
     assert_eq!(keys(store, "report"), ["report pp ~1"]);
     let health = store.check().unwrap();

@@ -119,7 +119,7 @@ fn damaged_rules_are_not_known() {
     });
 }
 
-/// A preset is checked with a game of its family, and with the presets that it requires.
+/// A preset is checked with a game of its family, and with the presets that it requires; so it can be played.
 #[test]
 fn uploaded_presets_are_checked_where_they_fit() {
     hosted("fitting", Config { uploads: true, ..Config::default() }, async |server| {
@@ -129,8 +129,15 @@ fn uploaded_presets_are_checked_where_they_fit() {
             ("courtly", ".meta requires \"coregal\"\n"),
         ] {
             let text = format!(".meta preset \"{name}\"\n{meta}.domain Preset += {{ {name} }}\n");
-            let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": text })).await;
+            let upload = json!({ "text": text, "keep": true });
+            let (_, answer) = server.post("/api/v1/rules", "", upload).await;
             assert_eq!((&answer["ok"], &answer["name"]), (&json!(true), &json!(name)), "{answer}");
+            // The answer says what a game of it is made of.
+            let mut game = json!({ "seat": "both" });
+            for field in ["game", "presets", "rules"] {
+                game[field] = answer[field].clone();
+            }
+            assert_eq!(server.post("/api/v1/games", "", game).await.0, StatusCode::CREATED);
         }
         let text = ".meta preset \"lost\"\n.meta family \"nowhere\"\n.domain Preset += { lost }\n";
         let (_, answer) = server.post("/api/v1/rules", "", json!({ "text": text })).await;

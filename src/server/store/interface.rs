@@ -1,12 +1,12 @@
-//! What a store of either kind is asked for, by transactions on its tables.
+//! The operations of a store, written once for SQLite and PostgreSQL: transactions on [`Tables`].
 //!
-//! Deliberately absent: what a transaction is, which each kind says by the first methods of [`Store`].
+//! Deliberately absent: how a transaction begins and ends, which each kind of store implements.
 
 use std::path::Path;
 
 use super::check::Check;
 use super::prune::{Pruned, SETTLED};
-use super::tables::Value::{Int, Name, Text};
+use super::tables::Value::{Int, Nullable, Text};
 use super::tables::{
     ALL_GAMES, ALL_SNAPSHOTS, ALL_UPLOADS, RECORD_OF, Row, TEXT_OF, Tables, upload,
 };
@@ -146,8 +146,8 @@ pub trait Store: Send {
                AND (CAST(?3 AS TEXT) IS NULL OR (updated, id) < ({behind}, ?3))
              ORDER BY updated DESC, id DESC LIMIT ?2"
         );
-        let (state, limit) = (Name(state.map(GameState::word)), Int(int(limit as u64)));
-        let mut values = vec![state, limit, Name(after), Int(int(stale))];
+        let (state, limit) = (Nullable(state.map(GameState::word)), Int(int(limit as u64)));
+        let mut values = vec![state, limit, Nullable(after), Int(int(stale))];
         values.extend(at.map(Int));
         let found = self.once()?.pairs(&sql, &values)?;
         found.iter().map(|it| read_summary(&it.0, &it.1)).collect()
@@ -193,7 +193,7 @@ pub trait Store: Send {
         change.add_upload(upload);
         let sql = "INSERT INTO uploads (owner, rules, name, at) VALUES (?1, ?2, ?3, ?4)
                    ON CONFLICT (owner, rules) DO UPDATE SET name = ?3, at = ?4";
-        let values = [Text(owner), Text(rules), Name(name.as_deref()), Int(int(*at))];
+        let values = [Text(owner), Text(rules), Nullable(name.as_deref()), Int(int(*at))];
         tables.run(sql, &values)?;
         tables.tally(TEXTS, &texts)?;
         tables.tally(UPLOADS, &change)?;
@@ -266,9 +266,9 @@ pub trait Store: Send {
              ORDER BY seats.key LIMIT ?5",
             tables.as_id()
         );
-        let (end, state) = (after_all(prefix), Name(state.map(GameState::word)));
+        let (end, state) = (after_all(prefix), Nullable(state.map(GameState::word)));
         let [examined, limit] = [examined, limit].map(|it| Int(int(it as u64)));
-        let values = [Text(prefix), Text(&end), state, examined, limit, Name(before)];
+        let values = [Text(prefix), Text(&end), state, examined, limit, Nullable(before)];
         let mut found: Vec<Summary> = Vec::new();
         for (game, text) in tables.pairs(&sql, &values)? {
             // An account may have several seats in a game.
