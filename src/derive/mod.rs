@@ -6,6 +6,7 @@ mod allowance;
 mod bits;
 mod budget;
 mod call;
+mod count;
 mod evaluator;
 pub mod explain;
 mod frog;

@@ -94,6 +94,6 @@ mod tests {
         assert_eq!(told("the last 1 turn(s) had 2 hop(s)"), "the last 1 turn had 2 hops");
         assert_eq!(told("e4 has any n step(s)"), "e4 has any n steps");
         assert_eq!(told("wins with 1 more check(s)"), "wins with 1 more check");
-        assert_eq!(told("2 king(s), queen(s) and 1 rook(s)"), "2 kings, queens and 1 rook");
+        assert_eq!(told("2 hop(s), step(s) and 1 turn(s)"), "2 hops, steps and 1 turn");
     }
 }

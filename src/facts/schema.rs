@@ -7,8 +7,6 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::value::Value;
-
 /// The id of a thing that facts are about. An id that no fact mentions is free to be reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct EntityId(pub u32);
@@ -197,16 +195,6 @@ impl Schema {
             AttrType::Entity => true,
             AttrType::Member(id) => matches!(self.domain(id).shape, Shape::Entities { .. }),
             _ => false,
-        }
-    }
-
-    /// The typed form of a raw value of an attribute.
-    pub fn to_value(&self, attr: AttrId, raw: i64) -> Value {
-        match self.attribute(attr).ty {
-            AttrType::Int => Value::Int(raw),
-            AttrType::Member(BOOL) => Value::Bool(raw != 0),
-            ty if self.is_entity(ty) => Value::Entity(EntityId(raw as u32)),
-            _ => Value::Member(raw as u16),
         }
     }
 

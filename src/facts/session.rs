@@ -155,17 +155,17 @@ impl Session {
     ) -> Result<Option<Value>, FactError> {
         self.check_owner(entity, attr)?;
         let raw = self.to_raw(attr, &value)?;
-        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| self.schema.to_value(attr, old)))
+        Ok(self.set_raw(entity, attr, Some(raw)).map(|old| Value::of(&self.schema, attr, old)))
     }
 
     /// Retracts a fact and returns its value, if there was one.
     pub fn retract(&mut self, entity: EntityId, attr: AttrId) -> Option<Value> {
         let old = self.set_raw(entity, attr, None)?;
-        Some(self.schema.to_value(attr, old))
+        Some(Value::of(&self.schema, attr, old))
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr).map(|raw| self.schema.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| Value::of(&self.schema, attr, raw))
     }
 
     pub fn contains(&self, entity: EntityId, attr: AttrId) -> bool {

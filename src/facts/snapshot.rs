@@ -104,7 +104,7 @@ impl Snapshot {
     }
 
     pub fn get(&self, entity: EntityId, attr: AttrId) -> Option<Value> {
-        self.get_raw(entity, attr).map(|raw| self.schema.to_value(attr, raw))
+        self.get_raw(entity, attr).map(|raw| Value::of(&self.schema, attr, raw))
     }
 
     pub fn get_raw(&self, entity: EntityId, attr: AttrId) -> Option<i64> {
@@ -129,7 +129,7 @@ impl Snapshot {
             .map(|(entity, attr, raw)| Fact {
                 entity,
                 attr,
-                value: self.schema.to_value(attr, raw),
+                value: Value::of(&self.schema, attr, raw),
             })
             .collect()
     }

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use super::schema::{AttrId, AttrType, EntityId, Schema};
+use super::schema::{AttrId, AttrType, BOOL, EntityId, Schema};
 
 /// A value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -47,6 +47,16 @@ impl From<&str> for Value {
 }
 
 impl Value {
+    /// The typed form of a raw value of an attribute.
+    pub fn of(schema: &Schema, attr: AttrId, raw: i64) -> Self {
+        match schema.attribute(attr).ty {
+            AttrType::Int => Self::Int(raw),
+            AttrType::Member(BOOL) => Self::Bool(raw != 0),
+            ty if schema.is_entity(ty) => Self::Entity(EntityId(raw as u32)),
+            _ => Self::Member(raw as u16),
+        }
+    }
+
     /// The value of an attribute in words, a member by its name.
     pub fn words(&self, schema: &Schema, attr: AttrId) -> String {
         match (self, schema.attribute(attr).ty) {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::derive::World;
 use crate::facts::{
-    Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, owner, saved,
+    Change, Delta, Fact, SavedFact, SavedOwner, SavedValue, Session, Snapshot, Value, owner, saved,
 };
 use crate::moves::{Contract, Move};
 use crate::rules::{ActionId, Program};
@@ -159,7 +159,7 @@ fn saved_move(start: &Snapshot, record: &Record) -> SavedMove {
     let schema = start.schema();
     let change = |it: Change| {
         let value = it.new.map(|raw| {
-            let value = schema.to_value(it.attr, raw);
+            let value = Value::of(schema, it.attr, raw);
             saved(schema, &Fact { entity: it.entity, attr: it.attr, value }).value
         });
         (owner(schema, it.attr, it.entity), schema.attribute(it.attr).name.clone(), value)

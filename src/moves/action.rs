@@ -170,15 +170,21 @@ pub(super) fn leaves_of(
 }
 
 /// How to count the leaves after an action without taking it. The result is that of [`leaves_of`] where no move has to be
-/// played out and none can fail. `None` if some action is always played out.
-pub(super) fn leaves(world: &World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
+/// played out and none can fail. `None` if there are candidates of an action that is always played out; where some come up
+/// later, the count has no answer.
+pub(super) fn leaves(world: &mut World, contract: &Contract, mode: LegalityMode) -> Option<Leaves> {
     let (mut counted, mut odd) = (Vec::new(), Vec::new());
-    for action in &world.program().actions {
+    let program = world.program().clone();
+    for action in &program.actions {
         match mode.decision(contract, action.id) {
             Decision::Never => continue,
             Decision::Rules => {}
             Decision::Except(rel) => odd.push(rel),
-            Decision::Simulation => return None,
+            Decision::Simulation if world.any(action.candidates()) => return None,
+            Decision::Simulation => {
+                odd.push(action.candidates());
+                continue;
+            }
         }
         counted.push((action.id, action.rel));
     }

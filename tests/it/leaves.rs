@@ -198,7 +198,10 @@ fn code_is_made_for_games_that_rules_decide() {
     for game in ["minishogi", "gorogoro", "crazyhouse"] {
         assert!(is_code(game, 4), "{game}, with captures that come into hand");
     }
-    for game in ["snailtrail", "joust"] {
+    for game in ["snailtrail", "joust", "kyotoshogi"] {
         assert!(is_code(game, 3), "{game}, where reactions look back");
+    }
+    for game in ["xiangqi", "janggi", "supply"] {
+        assert!(is_code(game, 3), "{game}, where what nothing counted reads is noted");
     }
 }

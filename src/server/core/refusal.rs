@@ -1,7 +1,6 @@
 //! Refusals of a hosted game: a stable code, a sentence, and nothing changed.
 
 use super::rules::{Outcome, Refused};
-use super::talk::Talk;
 
 /// Why nothing was done.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -67,6 +66,29 @@ pub enum Refusal {
     /// The number of events in the log.
     #[error("the game's log has no room for this: it has {0} events already")]
     Full(u64),
+}
+
+/// What a side may do only so often in a game, or before the next move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Talk {
+    /// An offer of any kind. The answers of the other sides are counted with it.
+    Offer,
+    /// Moves that are taken back, with the event that does it.
+    Takeback {
+        moves: usize,
+    },
+    Message,
+}
+
+impl Talk {
+    /// Its name in sentences, in the plural.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Offer => "offers",
+            Self::Takeback { .. } => "takebacks",
+            Self::Message => "messages",
+        }
+    }
 }
 
 impl Refusal {

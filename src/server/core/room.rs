@@ -7,10 +7,10 @@
 use super::answers::Answers;
 use super::clock::{Clocks, difference};
 use super::event::{Event, LogEntry, OfferKind, Seat, Setup, TokenHash, cut_to_size};
-use super::refusal::Refusal;
+use super::refusal::{Refusal, Talk};
 use super::request::{Act, Answer, Input, Line, Offers, Output};
 use super::rules::{Outcome, Played, Refused, Rules, TIMEOUT};
-use super::talk::{Ledger, Talk};
+use super::talk::Ledger;
 use crate::presets::is_printable;
 
 /// Maximum number of events of a game. When only [`RESERVE`] are left, it ends in a draw by the limit of

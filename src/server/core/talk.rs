@@ -4,7 +4,7 @@
 //! it removes, so declining, accepting or playing a move again costs nothing. The counts follow from the log
 //! alone.
 
-use super::refusal::Refusal;
+use super::refusal::{Refusal, Talk};
 
 /// Maximum number of offers by one side until the game reaches a new ply.
 const OFFERS: u32 = 20;
@@ -25,28 +25,7 @@ struct Used {
     all: u64,
 }
 
-/// What a side may do only so often in a game, or before the next move.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Talk {
-    /// An offer of any kind. The answers of the other sides are counted with it.
-    Offer,
-    /// Moves that are taken back, with the event that does it.
-    Takeback {
-        moves: usize,
-    },
-    Message,
-}
-
 impl Talk {
-    /// Its name in sentences, in the plural.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Offer => "offers",
-            Self::Takeback { .. } => "takebacks",
-            Self::Message => "messages",
-        }
-    }
-
     /// Maximum number of events that it leads to in a game of that many sides.
     fn events(self, sides: usize) -> u64 {
         match self {

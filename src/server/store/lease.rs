@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::oneshot;
 
 use super::StoreError;
-use crate::server::library::lock;
+use crate::server::lock::lock;
 
 /// Time for which no other node can claim a node's games after it last renewed its leases.
 pub(super) const LEASE: Duration = Duration::from_millis(1200);

@@ -14,33 +14,13 @@ use std::collections::BTreeSet;
 
 use crate::derive::World;
 use crate::facts::{Domain, EntityId};
-use crate::rules::Program;
 
 use super::super::super::contract::Contract;
 use super::super::super::finder::AttrInput;
-use super::super::super::meta_lines::fen_lines;
 use super::super::super::names::entity_of;
 use super::super::fen::parts::{FenError, Part, Placed, initial, initials};
 use super::Oddity;
-use super::roles::Castling;
-
-/// The style of castling rights in a FEN.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum FenStyle {
-    /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
-    #[default]
-    XFen,
-    /// File letters always.
-    Shredder,
-}
-
-impl FenStyle {
-    /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
-    pub(super) fn declared(program: &Program) -> Self {
-        let shredder = fen_lines(program).any(|it| it == "shredder");
-        if shredder { Self::Shredder } else { Self::XFen }
-    }
-}
+use super::roles::{Castling, FenStyle};
 
 /// A castling right as read.
 #[derive(Debug, Clone, Copy)]

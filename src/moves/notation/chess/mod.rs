@@ -19,8 +19,7 @@ use super::super::finder::AttrInput;
 use super::super::names::entity_of;
 use super::fen::parts::{FenError, FenField, NamedField, Parts, Placed, number};
 
-pub use castling::FenStyle;
-pub use roles::{Castling, Passing, Roles};
+pub use roles::{Castling, FenStyle, Passing, Roles};
 
 pub(super) use castling::Right;
 pub(super) use moves::{

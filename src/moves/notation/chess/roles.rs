@@ -1,11 +1,10 @@
 //! The relations that the notation of chess reads, as far as the rules declare them.
 
 use crate::facts::DomainId;
-use crate::rules::RelId;
+use crate::rules::{Program, RelId};
 
 use super::super::super::finder::{AttrInput, Finder, Origin, Slot};
-use super::super::super::meta_lines::{fen_lines_of, full_name};
-use super::castling::FenStyle;
+use super::super::super::meta_lines::{fen_lines, fen_lines_of, full_name};
 
 /// The relations that the notation of chess reads, as far as the rules declare them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,6 +106,24 @@ impl Count {
         let limit = named_by(finder, "limit", Origin::Game, Slot::Int)?;
         let counted = named_by(finder, "counted", Origin::Game, Slot::Int)?;
         Some(Self { limit, counted })
+    }
+}
+
+/// The style of castling rights in a FEN.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum FenStyle {
+    /// `KQkq`; a file letter only where the rook is not the outermost of its wing.
+    #[default]
+    XFen,
+    /// File letters always.
+    Shredder,
+}
+
+impl FenStyle {
+    /// The style that a game declares: `.meta fen "shredder"`, else X-FEN.
+    pub(super) fn declared(program: &Program) -> Self {
+        let shredder = fen_lines(program).any(|it| it == "shredder");
+        if shredder { Self::Shredder } else { Self::XFen }
     }
 }
 

@@ -15,7 +15,7 @@ use super::super::super::word::Word;
 use super::super::call::Context;
 use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
-use super::UNROLLED;
+use super::{LeafState, UNROLLED};
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Arith, RelId};
@@ -74,7 +74,7 @@ fn write_of(effect: &EffectCode) -> Option<(What, ExprId, Option<ExprId>)> {
 }
 
 /// The registers of the entities that a solution of a reaction creates, in their order.
-fn spawned(code: &ReactionCode) -> impl Iterator<Item = Reg> {
+pub(super) fn spawned(code: &ReactionCode) -> impl Iterator<Item = Reg> {
     code.effects.iter().filter_map(|it| match it {
         EffectCode::Spawn { reg } => Some(*reg),
         _ => None,
@@ -95,7 +95,13 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function of an action. The facts of the `cleared` attributes of the game go as it begins; the first batch
     /// does not read them.
     pub(super) fn after(&mut self, batches: Range<usize>, cleared: &[AttrId]) {
+        let compiled = self.compiled;
         for (number, batch) in batches.enumerate() {
+            let plans = compiled.batches[batch].iter();
+            let plans: Vec<&ReactionPlan> = plans.filter(|it| self.matters(it)).collect();
+            if number > 0 && plans.is_empty() {
+                continue;
+            }
             let args: Vec<Value> =
                 (0..GIVEN.len() as i32).map(|at| self.shared(Context::ARGS + at * WORD)).collect();
             // Relations derived on demand were derived before the action, and stay valid until the first
@@ -105,7 +111,6 @@ impl<W: Word> Lower<'_, '_, W> {
             } else {
                 Context::FRAME_AFTER
             });
-            let plans: &[ReactionPlan] = &self.compiled.batches[batch];
             if number > 0 {
                 let needs: Vec<RelId> = plans.iter().flat_map(|it| it.needs.clone()).collect();
                 self.derive_all(&needs, &mut Vec::new());
@@ -147,6 +152,19 @@ impl<W: Word> Lower<'_, '_, W> {
         self.call_leaf(function, [none, none]);
     }
 
+    /// Whether a reaction has to be solved: what it writes is read, it creates entities, or it does more.
+    fn matters(&mut self, plan: &ReactionPlan) -> bool {
+        let code = &self.compiled.code.effects[plan.code as usize];
+        let LeafState { shared, changes, .. } = self.leaf();
+        let is_wanted = |what: What| match what {
+            What::Attribute(attr) => changes.contains_key(&attr),
+            What::Everything => true,
+        };
+        shared.does_more[plan.code as usize]
+            || spawned(code).next().is_some()
+            || code.effects.iter().filter_map(write_of).any(|it| is_wanted(it.0))
+    }
+
     /// Solves the body of a reaction. Returns what its solutions write; gives up at a solution that does
     /// more.
     fn solve(&mut self, plan: &ReactionPlan) -> Vec<Write> {
@@ -169,9 +187,6 @@ impl<W: Word> Lower<'_, '_, W> {
             if spawned(code).next().is_some() {
                 let named = code.named.iter().map(|_| self.zeroed()).collect();
                 spawning = Some(Spawning { is_found: self.zeroed(), named });
-            }
-            if writes.is_empty() && spawning.is_none() {
-                return writes;
             }
         }
         let solving = Solving { code: plan.code, gives_up, writes: writes.clone(), spawning };

@@ -1,13 +1,13 @@
 //! Determines what a count of leaves and the plies above it read, and whether code can be made for it.
 
 use super::super::super::code::EffectCode;
-use super::super::super::compile::{Compiled, Mode};
+use super::super::super::compile::{Compiled, Mode, ReactionPlan};
 use super::super::super::layout::Store;
 use super::super::super::machine::{Inst, KeptId};
 use super::super::super::planner::owner_place;
 use super::super::super::word::Word;
 use super::super::flow;
-use super::after::written;
+use super::after::{spawned, written};
 use super::mirrors::{Mirrors, repeated};
 use super::scans::Tables;
 use super::{Ply, UNROLLED};
@@ -37,7 +37,8 @@ impl Wanted {
         tables: &Tables,
     ) -> Result<Self, String> {
         let straight = |start: u32| check_straight(c, tables, start);
-        let reads = reads(c, leaves, ply);
+        let does_more = does_more(c, leaves);
+        let reads = reads(c, leaves, ply, &does_more);
         let mut kept_ids = Vec::new();
         for (kept_id, kept) in (0..).zip(&c.maintained) {
             if !reads[usize::from(kept.rel.0)] {
@@ -55,7 +56,6 @@ impl Wanted {
                 check_mode(c, rel)?;
             }
         }
-        let does_more = does_more(c, leaves);
         let attrs = attrs(c, leaves, &reads, &does_more)?;
         for &attr in &attrs {
             for &(rel, _) in &c.inputs[usize::from(attr.0)] {
@@ -120,21 +120,55 @@ fn asked_for(leaves: &Leaves) -> impl Iterator<Item = RelId> {
     counted.chain(leaves.odd.iter().copied()).chain([leaves.over])
 }
 
-/// By relation, whether the count or a reaction after the first batch depends on it; above the last ply, also whether one of
-/// the first batch does, since actions follow.
-fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
-    let mut open: Vec<RelId> = asked_for(leaves).collect();
+/// By relation, whether the count depends on it, or a reaction after the first batch whose writes matter; above the last
+/// ply, also whether such a reaction of the first batch does, since actions follow.
+fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply, does_more: &[bool]) -> Vec<bool> {
     let skipped = match ply {
         Ply::Last => 1,
         Ply::Above => 0,
     };
-    for batches in leaves.batches.iter().flatten() {
-        for plan in c.batches[batches.clone()].iter().skip(skipped).flatten() {
-            let reaction = c.code.effects[plan.code as usize].reaction;
-            open.extend(relations_of(&c.program.reactions[reaction].body));
-        }
-    }
+    let batches = leaves.batches.iter().flatten();
+    let mut rest: Vec<&ReactionPlan> =
+        batches.flat_map(|it| c.batches[it.clone()].iter().skip(skipped).flatten()).collect();
     let mut reads = vec![false; c.program.relations.len()];
+    asked_for(leaves).for_each(|it| add_read(c, it, &mut reads));
+    // What a reaction reads may be what another one writes.
+    loop {
+        let (matter, others): (Vec<_>, Vec<_>) =
+            rest.into_iter().partition(|it| matters(c, it, does_more, &reads));
+        if matter.is_empty() {
+            return reads;
+        }
+        for plan in matter {
+            let reaction = c.code.effects[plan.code as usize].reaction;
+            let read = relations_of(&c.program.reactions[reaction].body);
+            read.into_iter().for_each(|it| add_read(c, it, &mut reads));
+        }
+        rest = others;
+    }
+}
+
+/// Whether a reaction has to be solved: it writes something that is read, creates entities, or does more.
+fn matters<W: Word>(
+    c: &Compiled<W>,
+    plan: &ReactionPlan,
+    does_more: &[bool],
+    reads: &[bool],
+) -> bool {
+    let code = &c.code.effects[plan.code as usize];
+    does_more[plan.code as usize]
+        || spawned(code).next().is_some()
+        || written(c, plan).is_none_or(|it| it.iter().any(|it| is_read(c, *it, reads)))
+}
+
+/// Whether an input of an attribute is read.
+fn is_read<W>(c: &Compiled<W>, attr: AttrId, reads: &[bool]) -> bool {
+    c.inputs[usize::from(attr.0)].iter().any(|it| reads[usize::from(it.0.0)])
+}
+
+/// Adds a relation, and all that it depends on, to those that are read.
+fn add_read<W: Word>(c: &Compiled<W>, rel: RelId, reads: &mut [bool]) {
+    let mut open = vec![rel];
     while let Some(rel) = open.pop() {
         if !std::mem::replace(&mut reads[usize::from(rel.0)], true) {
             for &rule in &c.program.relation(rel).rules {
@@ -143,7 +177,6 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply) -> Vec<bool> {
             open.extend(repeated(c, rel));
         }
     }
-    reads
 }
 
 /// The attributes that actions write or clear and whose inputs are read.
@@ -164,11 +197,15 @@ fn attrs<W: Word>(
     }
     found.sort_unstable_by_key(|it| it.0);
     found.dedup();
-    let is_read =
-        |attr: &AttrId| c.inputs[usize::from(attr.0)].iter().any(|it| reads[usize::from(it.0.0)]);
     // What was so before an action is copied, not written.
-    found.retain(|it| is_read(it) && !c.program.is_before(*it));
+    found.retain(|it| is_read(c, *it, reads) && !c.program.is_before(*it));
+    let expiry = &c.program.expiry;
     for attr in &found {
+        let of_the_game = c.program.is_of_the_game(*attr);
+        if expiry.until_turn.contains(attr) || expiry.until_action.contains(attr) && !of_the_game {
+            let attribute = &c.program.schema.attribute(*attr).name;
+            return Err(format!("facts of {attribute} expire, of every entity"));
+        }
         for &(rel, _) in &c.inputs[usize::from(attr.0)] {
             if let Role::Input(Input::List(..)) = c.program.relation(rel).role {
                 return Err(format!("{} is a list of values", name(c, rel)));
