@@ -26,7 +26,7 @@ impl World {
             let range = schedule.of(Event::Action(action));
             let batches = &schedule.batches[range.clone()];
             let is_counted = program.trials.is_empty()
-                && !batches.iter().any(|it| it.looks_back && reads_given(it))
+                && !batches.iter().any(reads_given)
                 && !batches.first()?.reads_until_action;
             is_counted.then_some(range)
         };

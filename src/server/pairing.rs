@@ -127,6 +127,12 @@ impl Asking {
         format!("{}{}", self.prefix, self.id)
     }
 
+    /// Whether the account has a seat in a game.
+    fn is_seated(&self, store: &mut dyn Store, game: &str) -> Result<bool, StoreError> {
+        let accounts = store.summary(game)?.map(|it| it.accounts).unwrap_or_default();
+        Ok(accounts.iter().flatten().any(|it| *it == self.id))
+    }
+
     /// The account's own record, if it has one. A request that is over begins anew, with the same game; if an opponent was
     /// found who never came, it goes on. The record is removed if there is an opponent, or the game is over.
     fn own(&self, store: &mut dyn Store) -> Result<Option<Waiting>, StoreError> {
@@ -135,9 +141,14 @@ impl Asking {
         let was_met = own.as_ref().is_some_and(|it| it.is_met);
         let is_being_met = own.as_ref().is_some_and(|it| it.is_being_met(self.now));
         let own = own.map(|it| it.checked(store)).transpose()?.flatten();
+        // Another player may have taken the seat that the account was about to take.
+        let is_lost = match &own {
+            Some(it) if it.is_joining && it.is_met => !self.is_seated(store, &it.game)?,
+            _ => false,
+        };
         let (own, to) = match own {
-            Some(it) if it.is_joining && !it.is_over(self.now) => return Ok(Some(it)),
-            Some(it) if it.is_joining => (None, None),
+            Some(it) if it.is_joining && (is_lost || it.is_over(self.now)) => (None, None),
+            Some(it) if it.is_joining => return Ok(Some(it)),
             Some(it) if it.is_met => (Some(it).filter(|it| !it.is_over(self.now)), None),
             Some(it) if !is_being_met && (was_met || it.is_over(self.now)) => {
                 let at = if it.is_over(self.now) { self.now } else { it.at };

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use rulemate::internals::derive::World;
 use rulemate::internals::facts::{GAME, NEXT_ENTITY};
 use rulemate::internals::moves::{Contract, legal_moves, perft};
-use rulemate::internals::rules::RelId;
+use rulemate::internals::presets::Catalogue;
+use rulemate::internals::rules::{RelId, Source};
 
 use crate::agreement::{CROSSFIRE, chess_with};
 use crate::random_rules::Choices;
@@ -150,6 +151,39 @@ fn where_reactions_look_back() {
     walks(&["snailtrail", "joust", "chak", "seirawan", "kalah"]);
 }
 
+/// What an event states expires with the turn, though no action writes it.
+const EXPIRES: &str = r#"
+.meta game "jam"
+.meta title "Jam"
+.meta family "stones"
+.meta board "7x6"
+.meta start "ooooooo/7/7/7/7/OOOOOOO w 1"
+.input tired(piece: Entity) flag attr tired until turn "{piece} is tired"
+.event tires(piece: Entity) "{piece} tires"
+.action slide(piece: Entity, to: Square) legality rules uci "{at(piece)}{to}" san "{at(piece)}{to}" "{piece} slides to {to}"
+slide(p, t) :- turn(c), color(p, c), !tired(p), at(p, s), step('n, s, t), !occupied(t).
+slide(p, t) :- turn(c), color(p, c), !tired(p), at(p, s), step('s, s, t), !occupied(t).
+movable() :- slide(_, _).
+on slide(p, t) do set at(p, t).
+on slide(p, t) in after when file(t, 1), at(q, s), file(s, 2) do raise tires(q).
+on tires(q) do set tired(q).
+free(t) :- rank(t, 9).
+"#;
+
+#[test]
+fn where_facts_last_until_the_turn_passes() {
+    let mut catalogue = Catalogue::embedded().unwrap_or_else(|it| panic!("{it}"));
+    let source = Source { path: "jam/jam.dl".into(), text: EXPIRES.into() };
+    catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
+    let rules = catalogue.load::<&str>("jam", &[]).unwrap_or_else(|it| panic!("{it}"));
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    game.world_mut().plan().make_native();
+    let (world, contract) = (game.world_mut(), rules.contract());
+    for depth in 3..=6 {
+        assert_eq!(perft(world, contract, depth), taken(world, contract, depth), "{depth} plies");
+    }
+}
+
 /// Janggi notes for one action that the generals faced each other before it.
 #[test]
 fn where_facts_last_until_an_action() {
@@ -201,7 +235,7 @@ fn code_is_made_for_games_that_rules_decide() {
     for game in ["snailtrail", "joust", "kyotoshogi"] {
         assert!(is_code(game, 3), "{game}, where reactions look back");
     }
-    for game in ["xiangqi", "janggi", "supply"] {
+    for game in ["xiangqi", "supply"] {
         assert!(is_code(game, 3), "{game}, where what nothing counted reads is noted");
     }
 }

@@ -45,7 +45,7 @@ export async function showLobby(main, asked) {
   await form.check();
 }
 
-/** The ways to a game against another player: what leads to each, and the button that ends its questions. */
+/** The ways to a game: what leads to each, and the button that ends its questions. */
 const WAYS = {
   computer: ["Play the computer", "Any game, eight levels", "Play"],
   friend: ["Play a friend", "Any game, by a link", "Make the link"],
@@ -90,6 +90,12 @@ function ask(catalogue, way) {
   showDialog(dialog);
 }
 
+/** Aborts a game that still waits for a player; one that has begun in another tab goes on. */
+async function leave(game, token) {
+  const { seats } = await get(`/games/${game}`, token);
+  if (seats.includes(null)) await post(`/games/${game}/abort`, {}, token);
+}
+
 /** Waits for an opponent: asks again, each time further, until one is there or the player has waited enough. */
 function look(terms) {
   const { token } = myAccount();
@@ -99,7 +105,7 @@ function look(terms) {
     closing("Stop looking"));
   let waits = null;
   const again = async () => {
-    if (!dialog.open) return void (waits && post(`/games/${waits}/abort`, {}, token).catch(() => {}));
+    if (!dialog.open) return void (waits && leave(waits, token).catch(() => {}));
     try {
       const { id, url, paired } = await post("/pairings", terms, token);
       if (paired) return void (location.href = url);

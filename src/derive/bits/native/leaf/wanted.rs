@@ -200,11 +200,14 @@ fn attrs<W: Word>(
     // What was so before an action is copied, not written.
     found.retain(|it| is_read(c, *it, reads) && !c.program.is_before(*it));
     let expiry = &c.program.expiry;
+    let attribute = |it: AttrId| &c.program.schema.attribute(it).name;
+    // Anything may have stated them, not the counted actions alone.
+    if let Some(attr) = expiry.until_turn.iter().find(|it| is_read(c, **it, reads)) {
+        return Err(format!("facts of {} expire with the turn", attribute(*attr)));
+    }
     for attr in &found {
-        let of_the_game = c.program.is_of_the_game(*attr);
-        if expiry.until_turn.contains(attr) || expiry.until_action.contains(attr) && !of_the_game {
-            let attribute = &c.program.schema.attribute(*attr).name;
-            return Err(format!("facts of {attribute} expire, of every entity"));
+        if expiry.until_action.contains(attr) && !c.program.is_of_the_game(*attr) {
+            return Err(format!("facts of {} expire, of every entity", attribute(*attr)));
         }
         for &(rel, _) in &c.inputs[usize::from(attr.0)] {
             if let Role::Input(Input::List(..)) = c.program.relation(rel).role {
