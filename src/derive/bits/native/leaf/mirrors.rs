@@ -33,7 +33,7 @@ impl Copied {
         Self { from: from as usize..from as usize + len, to: to as usize }
     }
 
-    fn copied(&self) -> Range<usize> {
+    fn target(&self) -> Range<usize> {
         self.to..self.to + self.from.len()
     }
 }
@@ -61,16 +61,15 @@ impl Mirrors {
     fn add<W: Word>(&mut self, c: &Compiled<W>, of: RelId, before: RelId) {
         let [from, to] = [of, before].map(|it| &c.stores[usize::from(it.0)]);
         match (from, to) {
-            (Store::Key { fun, present, inverse, entities }, Store::Key { .. }) => {
-                let &Store::Key { fun: to, present: to_present, inverse: to_inverse, .. } = to
-                else {
-                    return;
-                };
-                self.funs.push(Copied::new(*fun, to, *entities as usize));
-                self.rows.push(Copied::new(*present, to_present, 1));
+            (
+                &Store::Key { fun, present, inverse, entities },
+                &Store::Key { fun: to_fun, present: to_present, inverse: to_inverse, .. },
+            ) => {
+                self.funs.push(Copied::new(fun, to_fun, entities as usize));
+                self.rows.push(Copied::new(present, to_present, 1));
                 let values = size(&c.program, c.program.relation(of).columns[1].ty);
                 if let (Some(inverse), Some(to), Some(values)) = (inverse, to_inverse, values) {
-                    self.rows.push(Copied::new(*inverse, to, values));
+                    self.rows.push(Copied::new(inverse, to, values));
                 }
             }
             (Store::Game { fun }, Store::Game { fun: to }) => {
@@ -91,8 +90,8 @@ impl Mirrors {
 
     /// Empties these relations, as they are between actions.
     pub(in super::super) fn clear<W: Word>(&self, state: &mut State<W>) {
-        self.funs.iter().for_each(|it| state.funs[it.copied()].fill(NONE));
-        self.rows.iter().for_each(|it| state.rows[it.copied()].fill(W::default()));
+        self.funs.iter().for_each(|it| state.funs[it.target()].fill(NONE));
+        self.rows.iter().for_each(|it| state.rows[it.target()].fill(W::default()));
     }
 }
 
