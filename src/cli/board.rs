@@ -1,9 +1,9 @@
 //! The board as text: chess symbols or plain letters.
 //!
-//! Letters without a chess symbol stay letters, and all do in games where a letter of chess is that of another piece. Rules
-//! declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place of a dot),
-//! `.meta aura "' RELATION"` (the sign follows the content of each square of the relation), `.meta divide "~ RELATION"`
-//! (a line between ranks where the relation has different values above and below).
+//! Letters without a chess symbol stay letters. In games where a letter of chess stands for another piece, all letters
+//! do. Rules declare further signs: `.meta ground "~ RELATION"` (empty squares of the relation have the sign in place
+//! of a dot), `.meta aura "' RELATION"` (the sign follows the content of each square of the relation),
+//! `.meta divide "~ RELATION"` (a line between ranks where the relation has different values above and below).
 //!
 //! What a FEN tells besides (pieces in hand, the fields that rules add) stands below the board.
 
@@ -25,12 +25,13 @@ impl Symbols {
     /// ship or a narwhal.
     pub(crate) fn of(game: &mut Game) -> Self {
         let kinds = game.kinds();
-        let is_of_chess = |it: &KindView| {
+        // `None` for letters that chess does not have.
+        let is_as_in_chess = |it: &KindView| {
             let at = LETTERS.iter().position(|letter| *letter == it.letter)?;
             Some(it.kind == KINDS[at])
         };
-        let mut known = kinds.iter().filter_map(is_of_chess).peekable();
-        let means_chess = known.peek().is_some() && known.all(|it| it);
+        let mut answers = kinds.iter().filter_map(is_as_in_chess).peekable();
+        let means_chess = answers.peek().is_some() && answers.all(|it| it);
         if means_chess { Self::Unicode } else { Self::Ascii }
     }
 
@@ -60,8 +61,8 @@ pub(crate) fn of(game: &mut Game, symbols: Symbols) -> String {
     text
 }
 
-/// The fields that rules add to a FEN, `seeds=4,c1:0 store=0,white:1`; a number for each side has the name of its
-/// attribute, `three-check.left=3+3`. `None` if there are none.
+/// The fields that rules add to a FEN, `seeds=4,c1:0 store=0,white:1`; numbers of both sides, `3+3`, get the name
+/// of their attribute, `three-check.left=3+3`. `None` if there are none.
 fn fields(game: &Game, fen: &str) -> Option<String> {
     let schema = &game.program().schema;
     let counters = game.contract().counters.map(|it| &schema.attribute(it.input.attr).name);
@@ -190,7 +191,7 @@ fn draw(ranks: &[Vec<Option<String>>], symbols: Symbols, look: &Look) -> String 
     });
     let cells: Vec<Vec<String>> = cells.collect();
     let width = cells.iter().flatten().map(|it| it.chars().count()).max().unwrap_or(1).max(1);
-    // Half a square, with the blank behind it, has to be a whole number of characters.
+    // Half of a square and the blank behind it has to be a whole number of characters.
     let width = if look.slants { width | 1 } else { width };
     let slant = if look.slants { width.div_ceil(2) } else { 0 };
     let mut res = String::new();

@@ -1,6 +1,6 @@
 //! `rulemate perft`: counts the tree of legal actions; the last line is `nodes N`.
 //!
-//! The tree is counted below one first action after the other, so that long counts show their progress.
+//! The tree below each first action is counted by itself, so that long counts show their progress.
 
 use serde::Serialize;
 

@@ -54,9 +54,9 @@ struct Profile {
 }
 
 pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> {
-    if let Some(of) = &args.plan {
+    if let Some(wanted) = &args.plan {
         let game = setup::open(&args.position)?.game;
-        plan(&game, of)?.into_iter().try_for_each(|it| out.line(it))?;
+        plan(&game, wanted)?.into_iter().try_for_each(|it| out.line(it))?;
         return Ok(Verdict::Fine);
     }
     let subject = subject(args)?;
@@ -78,14 +78,14 @@ pub(crate) fn run(args: &ProfileArgs, out: &mut Out) -> anyhow::Result<Verdict> 
 
 /// The plans of a relation, or of the rule at a place, as `World::plan_text` has them: a line for each relation, below it
 /// the places of its rules, indented by two spaces, and below each place its instructions.
-fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
+fn plan(game: &Game, wanted: &str) -> anyhow::Result<Vec<String>> {
     let text = game.world().plan_text();
     let lines: Vec<&str> = text.lines().collect();
-    let is_meant = |place: &str| place == of || place.ends_with(&format!("/{of}"));
+    let is_meant = |place: &str| place == wanted || place.ends_with(&format!("/{wanted}"));
     let mut found: Vec<&str> = Vec::new();
     for relation in lines.chunk_by(|_, next| next.starts_with(' ')) {
         let [head, rules @ ..] = relation else { continue };
-        if head.split_once(": ").is_some_and(|it| it.0 == of) {
+        if head.split_once(": ").is_some_and(|it| it.0 == wanted) {
             found.extend(relation);
             continue;
         }
@@ -100,16 +100,16 @@ fn plan(game: &Game, of: &str) -> anyhow::Result<Vec<String>> {
         return Ok(found.into_iter().map(str::to_owned).collect());
     }
     let names = text.lines().filter_map(|it| Some(it.split_once(": ")?.0));
-    let near = nearest(of, names.filter(|it| !it.starts_with(' ')));
+    let near = nearest(wanted, names.filter(|it| !it.starts_with(' ')));
     let program = game.program();
-    let role = program.relation_named(of).map(|it| &program.relation(it).role);
+    let role = program.relation_named(wanted).map(|it| &program.relation(it).role);
     let fix = match (role, near) {
         (Some(Role::Derived), _) => "its rows are known before the game begins",
         (Some(_), _) => "only derived relations have plans",
         (None, Some(near)) => &format!("did you mean {near}?"),
         (None, None) => "name a derived relation, or a rule by FILE:LINE",
     };
-    Err(trouble(format!("there is no plan of {of}"), fix))
+    Err(trouble(format!("there is no plan of {wanted}"), fix))
 }
 
 /// The place of a rule, if this line of `World::plan_text` is one.
@@ -200,7 +200,7 @@ fn random_moves(game: &mut Game) -> anyhow::Result<Vec<String>> {
     Ok(moves)
 }
 
-/// What rules and reactions cost, of all programs of a game.
+/// What rules and reactions cost, in all programs of a game together.
 #[derive(Default)]
 struct Costs {
     /// Instructions by place and concluded relation.

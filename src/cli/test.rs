@@ -1,8 +1,9 @@
 //! `rulemate test`: random games by the rules of a file, with figures about them.
 //!
 //! Each game is played to its end, or to a number of actions. Each position but the last must be restored by its FEN,
-//! except for attributes that no FEN of the game states, and no two of its legal actions may have the same text. Then
-//! the game is played again from its save, under both evaluators, and each proof is checked.
+//! except for attributes that no FEN of the game states, and no two of its legal actions may have the same text unless
+//! their `rank` says which is meant. Then the game is played again from its save, under both evaluators, and each proof
+//! is checked.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use crate::presets::save::{Content, Form, RulesFrom, Save};
 use crate::presets::{Catalogue, Ruleset};
 use crate::rules::{load_path, metas, plural};
 
-/// Maximum number of actions of a list that the text of a fault names.
+/// Maximum number of actions that the text of a fault names from one list.
 const MAX_NAMED: usize = 5;
 
 /// The least number, the mean and the greatest.
@@ -69,8 +70,8 @@ fn run_once(args: &TestArgs, out: &mut Out) -> anyhow::Result<Verdict> {
     Ok(verdict)
 }
 
-/// The games to play, each with its presets: those of the files, unless `--game` names one, and for each preset of the
-/// files the named game, or else one that it fits. Without a game or preset in the files, the named game.
+/// The games to play, each with its presets: the games of the files, unless `--game` names one, and for each preset of
+/// the files the named game, or else one that it fits. If this gives none, the named game alone.
 fn subjects(catalogue: &Catalogue, args: &TestArgs) -> anyhow::Result<Vec<(String, Vec<String>)>> {
     let mut sources = Vec::new();
     for path in &args.files {
@@ -310,10 +311,8 @@ fn print(found: &Figures, json: bool, out: &mut Out) -> anyhow::Result<()> {
     let come = if found.fens == 1 { "comes back from its" } else { "come back from their" };
     let hold = if found.proofs == 1 { "holds" } else { "hold" };
     out.line(format_args!("  {} {come} FEN", plural(found.fens, "position")))?;
-    for (name, positions) in &found.left_out {
-        out.line(format_args!(
-            "  {positions:>5} of them without {name}, which their FEN leaves out"
-        ))?;
+    for (name, count) in &found.left_out {
+        out.line(format_args!("  {count:>5} of them without {name}, which their FEN leaves out"))?;
     }
     out.line(format_args!("  both evaluators agree on {positions}; {proofs} {hold}"))?;
     for fault in &found.faults {

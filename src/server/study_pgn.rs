@@ -2,8 +2,8 @@
 //!
 //! PGN has turns where a study has actions. A comment on an action in the middle of a turn begins with a command that names
 //! the action, and its glyphs if there are any: `{[%action 1 $3] It begins here.}`. Rules have no null moves (`--`): a line
-//! ends before one, and the rest of it becomes a comment. Deliberately absent: games of more
-//! than two sides; facts of the start position that its FEN does not state.
+//! ends before one, and the rest of it becomes a comment. Deliberately absent: games of more than two sides; facts of the
+//! start position that its FEN does not state.
 
 use super::board::Board;
 use super::core::Rules;
@@ -54,8 +54,8 @@ fn line(study: &Study, after: u32) -> Vec<PgnMove> {
     }
 }
 
-/// The turns that go on after an action, each as one move, with the id of its last action. `number` is the place of the
-/// next action within its turn, counted from 1.
+/// The turns after an action, or what can follow it in its own turn, each as one move, with the id of its last action.
+/// `number` is the place of the next action within its turn, counted from 1.
 fn whole_turns(study: &Study, after: u32, number: usize) -> Vec<(PgnMove, u32)> {
     let mut turns = Vec::new();
     for node in study.nodes.iter().filter(|it| it.after == after) {
@@ -107,7 +107,7 @@ impl Outline {
     /// Reads the first game of a PGN.
     ///
     /// # Errors
-    /// There is no game, it is malformed, or it is too long; the message says where. Its presets changed on the way.
+    /// There is no game, it is malformed (the message says where), it is too long, or its presets changed on the way.
     pub(super) fn read(text: &str) -> Result<Self, Problem> {
         let bad = |it: String| Problem::unprocessable("bad_import", it);
         let game = first_game(text).map_err(bad)?;
@@ -135,7 +135,8 @@ impl Outline {
     /// Plays all turns from the position on the board, which is restored afterwards, and adds them to a study.
     ///
     /// # Errors
-    /// A turn is not legal, or the study is full; the message says on which line.
+    /// The game has more than two sides, a comment is too long, a turn is not legal, or the study is full; if the fault is
+    /// at a turn, the message says where. The board and the study are then left as they are at that turn.
     pub(super) fn add_to(&self, study: &mut Study, board: &mut Board) -> Result<(), Problem> {
         if !self.moves.is_empty() && study.sides.len() != 2 {
             return Err(needs_two_sides(&study.game, &study.sides));
@@ -191,16 +192,16 @@ fn add_line(
     Ok(())
 }
 
-/// Whether a turn is a null move, with which annotators show a threat, and no action of the rules.
+/// Whether a turn is a null move, with which annotators show a threat, and not a legal action that is written like one.
 fn is_null(board: &mut Board, mv: &PgnMove) -> bool {
     if !NULL_MOVES.contains(&mv.text.as_str()) {
         return false;
     }
-    let is_played = board.play(&mv.text).is_ok();
-    if is_played {
+    let is_legal = board.play(&mv.text).is_ok();
+    if is_legal {
         board.take_back(1);
     }
-    !is_played
+    !is_legal
 }
 
 /// A line that begins with a null move, as a comment: `(-- Qxh7#)`.

@@ -81,7 +81,7 @@ fn turns(log: &[LogEntry]) -> (Vec<String>, Vec<PgnMove>) {
                 }
                 mv.comments.extend_from_slice(notes);
                 let left = clocks.as_ref().and_then(|it| it.get(*side));
-                // Where every turn has the same time, none is carried over from turn to turn.
+                // Where every turn has the same time, the clocks are always at 0, which tells nothing.
                 let left = left.filter(|it| !turn_goes_on && **it > 0);
                 mv.comments.extend(left.map(|it| clock_comment(*it)));
                 turns.push(mv);
@@ -179,11 +179,12 @@ fn date(at: u64) -> String {
     // Days from 0000-03-01, by eras of 400 years (Howard Hinnant's civil_from_days).
     let days = at / DAY + 719_468;
     let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
+    let day_of_era = days % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
     let month = if month < 10 { month + 3 } else { month - 9 };
     let year = year_of_era + era * 400 + u64::from(month <= 2);
     format!("{year:04}.{month:02}.{day:02}")
@@ -202,7 +203,7 @@ pub(super) struct Origin {
     pub(super) rules: Option<String>,
 }
 
-/// Reads the first game of a PGN: what it was played by, and what was played.
+/// Reads the first game of a PGN: the game and rules that its tags state, and what was played.
 ///
 /// # Errors
 /// There is no game, or it is malformed; the message says where.
@@ -259,7 +260,7 @@ fn termination(reason: &str) -> String {
     if reason == TIMEOUT { TIME_FORFEIT.to_owned() } else { reason.replace('_', " ") }
 }
 
-/// The reason for a value of `Termination`; lichess begins it with a capital letter.
+/// The reason for a value of `Termination`. The case of a time forfeit is ignored: lichess writes `Time forfeit`.
 fn reason(termination: &str) -> String {
     match termination.eq_ignore_ascii_case(TIME_FORFEIT) {
         true => TIMEOUT.to_owned(),

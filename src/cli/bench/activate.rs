@@ -1,6 +1,6 @@
 //! The time to activate presets in a game that began without them, before its first move, and to list the legal
-//! moves afterwards. It is measured when the set of presets has never been compiled, when the presets are deactivated,
-//! and when they are activated again.
+//! moves afterwards. Three changes are measured, one after the other: the first activation, when this set of presets
+//! has never been compiled, the deactivation, and the second activation.
 //!
 //! The time is wall time, the least of several runs. Most other tables have CPU time, but the clock of CPU time is too
 //! coarse for a few milliseconds. The moves are compared with those of a game that had the presets from its start.
@@ -32,27 +32,27 @@ const SLOWEST: usize = 6;
 pub(super) fn run(quick: bool) -> anyhow::Result<Vec<Figures>> {
     let catalogue = Catalogue::embedded()?;
     let runs = if quick { 2 } else { 9 };
-    let mut ones = Vec::new();
+    let mut singles = Vec::new();
     for preset in super::presets::fitting(&catalogue) {
         let set = catalogue.with_required(&[&preset.preset]);
-        ones.extend(shortest(&catalogue, set, runs)?);
+        singles.extend(shortest(&catalogue, set, runs)?);
     }
-    let mut slowest: Vec<&Times> = ones.iter().collect();
+    let mut slowest: Vec<&Times> = singles.iter().collect();
     slowest.sort_by(|a, b| b.first.total_cmp(&a.first));
     slowest.truncate(SLOWEST);
-    let mut twos = Vec::new();
+    let mut pairs = Vec::new();
     for (at, first) in slowest.iter().enumerate() {
         for second in &slowest[at + 1..] {
             if let Some(set) = joined(&first.set, &second.set) {
-                twos.extend(shortest(&catalogue, set, runs)?);
+                pairs.extend(shortest(&catalogue, set, runs)?);
             }
         }
     }
     Ok(vec![
-        row("on, the first time", ones.iter().map(|it| (it.first, it))),
-        row("two of the slowest", twos.iter().map(|it| (it.first, it))),
-        row("on again", ones.iter().map(|it| (it.again, it))),
-        row("off", ones.iter().map(|it| (it.off, it))),
+        row("on, the first time", singles.iter().map(|it| (it.first, it))),
+        row("two of the slowest", pairs.iter().map(|it| (it.first, it))),
+        row("on again", singles.iter().map(|it| (it.again, it))),
+        row("off", singles.iter().map(|it| (it.off, it))),
     ])
 }
 
@@ -63,7 +63,7 @@ fn joined(first: &[String], second: &[String]) -> Option<Vec<String>> {
     is_pair.then(|| [first, rest.as_slice()].concat())
 }
 
-/// The times of a set of activations, in milliseconds.
+/// The times of a set of presets, in milliseconds: to activate it first, to deactivate it, and to activate it again.
 struct Times {
     set: Vec<String>,
     first: f64,

@@ -1,7 +1,7 @@
 //! The time for a complete explanation: why a move is legal, and why one is not.
 //!
 //! All moves of some positions are explained, the legal ones and those that leave a king attacked. Each answer must be
-//! complete, and the average time at most [`MAX_AVERAGE`], except in a debug build.
+//! complete. The average time may be at most [`MAX_AVERAGE`], except in a debug build.
 
 use anyhow::ensure;
 use serde::Serialize;
@@ -73,8 +73,8 @@ pub(super) fn lines(rows: &[Figures]) -> Vec<String> {
 
 /// The moves that leave a king attacked.
 fn illegal_moves(world: &mut World, contract: &Contract) -> Vec<Move> {
-    let tries = pseudo_moves(world);
-    tries.into_iter().filter(|it| !is_legal(world, contract, it)).collect()
+    let pseudo_legal = pseudo_moves(world);
+    pseudo_legal.into_iter().filter(|it| !is_legal(world, contract, it)).collect()
 }
 
 #[derive(Default)]

@@ -18,7 +18,7 @@ use super::question::{Ask, Malformed, Row, Suite, Trust, Turn, uci_and_san};
 pub(crate) const COMMIT: &str = "commit";
 
 /// Flags whose lists of actions are believed if corrected values are wanted. O07 and O15 have other fields and are read
-/// apart; other flags are about another interpretation of a rule, which is not a mistake.
+/// elsewhere; other flags are about another interpretation of a rule, which is not a mistake.
 const CORRECTED: [&str; 4] = ["O01", "O02", "O16", "O18"];
 
 /// Reads a file of one of these kinds; `None` for other kinds.
@@ -78,7 +78,9 @@ struct Action {
     kind: Option<String>,
     deploy: bool,
     turn_over: bool,
+    /// If the turn ends with the action: the FEN after it.
     fen: Option<String>,
+    /// If the turn goes on after the action: the board then, and the FEN if the turn is ended there.
     board_after_step: Option<String>,
     can_commit: bool,
     commit_fen: Option<String>,
@@ -91,6 +93,7 @@ struct Action {
 }
 
 impl Action {
+    /// The action as [`Turn::steps`] has it, with `?` as the sign if the kind is not known.
     fn text(&self) -> String {
         if self.kind.as_deref() == Some(COMMIT) {
             return COMMIT.into();
@@ -217,7 +220,7 @@ impl Position {
     }
 }
 
-/// The mistakes in the list of actions of a position, by its flags: actions by their texts.
+/// The mistakes in a position's list of actions, as its flags tell them. Each list has the texts of actions.
 struct Mistakes<'f> {
     missing: Vec<String>,
     extra: Vec<String>,
@@ -259,7 +262,7 @@ impl<'f> Mistakes<'f> {
     }
 }
 
-/// The texts of moves with their SAN, sorted; `None` if one lacks it.
+/// The texts of moves with their SAN, sorted; `None` if a move lacks either.
 fn sans(moves: &[Action]) -> Option<Vec<String>> {
     let text = |it: &Action| {
         let (lan, san) = (it.lan.as_ref()?, it.san.as_ref()?);
@@ -279,9 +282,9 @@ fn whole_rank(san: &str, lan: &str) -> String {
     let digit = san.find(|it: char| it.is_ascii_digit()).filter(|_| rank.len() == 2);
     // Whether the digit is all that the SAN has of the square of origin.
     let is_cut = |at: &usize| {
-        let before = san[..*at].ends_with(|it: char| it.is_ascii_uppercase() || it == ')');
-        let after = san[at + 1..].starts_with(|it: char| !it.is_ascii_digit());
-        before && after && rank.starts_with(&san[*at..=*at])
+        let follows_piece = san[..*at].ends_with(|it: char| it.is_ascii_uppercase() || it == ')');
+        let is_single = san[at + 1..].starts_with(|it: char| !it.is_ascii_digit());
+        follows_piece && is_single && rank.starts_with(&san[*at..=*at])
     };
     match digit.filter(is_cut) {
         Some(at) => format!("{}{rank}{}", &san[..at], &san[at + 1..]),
@@ -307,6 +310,7 @@ impl<'f> WrongText<'f> {
 
 // --- sessions --------------------------------------------------------------------------------------
 
+/// What the files call a session: the turns that begin with a step from one stack, as a tree.
 #[derive(Debug, Deserialize)]
 struct Session {
     fen: String,
@@ -364,7 +368,7 @@ impl Session {
 
     fn rows_of_node(&self, node: &Node, trust: Trust) -> Vec<Row> {
         let captured = node.path.iter().any(|it| it.contains("capture"));
-        // O07: the half-move clock considers only the first step.
+        // O07: the program that made the file sets the half-move clock by the first step alone.
         let with_right_clock = |fen: &str, resets: bool| match resets && trust == Trust::Corrected {
             true => with_clock_at_zero(fen),
             false => fen.to_owned(),
@@ -400,7 +404,7 @@ fn text_of_step(text: &str, stack: &str) -> String {
 #[derive(Debug, Deserialize)]
 struct Perft {
     fen: String,
-    /// By depth, as the others.
+    /// The number of sequences of actions by depth. The other counts are by depth, too.
     perft_actions: BTreeMap<u32, u64>,
     #[serde(default)]
     perft_turns: BTreeMap<u32, u64>,
@@ -562,8 +566,8 @@ fn san_cases(cases: Vec<SanCase>, trust: Trust) -> Vec<Row> {
             continue;
         };
         // After a step of a turn that goes on (`e5:T:F>xe7`), the FEN has the clock of the turn's beginning.
-        let captures = lan.contains(['x', '_', '@']) && !lan.contains(':');
-        let resets = captures && trust == Trust::Corrected;
+        let should_reset = lan.contains(['x', '_', '@']) && !lan.contains(':');
+        let resets = should_reset && trust == Trust::Corrected;
         let after = if resets { with_clock_at_zero(&after) } else { after };
         let whole = whole_rank(&san, &lan);
         let step = san.rsplit('<').next().unwrap_or_default();

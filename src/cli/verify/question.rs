@@ -8,14 +8,14 @@ use crate::moves::BETWEEN;
 /// The rows of one file about one game.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Suite {
-    /// The game that the file names, if its format can.
+    /// The game that the file names, if its format can name one.
     pub(crate) game: Option<String>,
     /// Whether another game may be used instead: one with other rules for the same pieces.
     pub(crate) of_any_game: bool,
     /// The game's name in the program that made the file: `Fairy-Stockfish minishogi`.
     pub(crate) oracle: Option<String>,
     pub(crate) rows: Vec<Row>,
-    /// The rows that corrections have changed.
+    /// The rows that corrections (`--corrections`) have changed.
     pub(crate) corrected: Conflicts,
 }
 
@@ -44,8 +44,8 @@ pub(crate) enum Ask {
     /// The game is over, and this side has won; `draw` if none has.
     End(String),
     /// After the actions of `path`, exactly these actions are legal; with `only`, of those from this square. Each has
-    /// its outcome, if the file states it: the FEN after it; where the turn goes on, with `deep` the board and the FEN
-    /// after ending the turn there, else nothing.
+    /// its outcome, if the file states it. If the action ends the turn, this is the FEN after it. If the turn goes on,
+    /// it is the board and, if the turn can be ended there, the FEN after that; without `deep`, it is nothing.
     Outcomes {
         path: Vec<String>,
         only: Option<String>,
@@ -96,6 +96,7 @@ pub(crate) struct Turn {
     pub(crate) legal: Option<usize>,
     /// The FEN after it; `None` if the turn should not be possible, and is not played.
     pub(crate) after: Option<String>,
+    /// Whether the side to move is in check after it.
     pub(crate) in_check: Option<bool>,
     /// Number of legal actions after it.
     pub(crate) legal_after: Option<usize>,
@@ -134,7 +135,7 @@ pub(crate) fn uci_and_san(uci: &str, san: &str) -> String {
     format!("{uci} {}", bare.join(","))
 }
 
-/// The conflicts that affect rows, by the index of the row.
+/// The conflicts that the corrections of a row belong to, by the index of the row.
 pub(super) type Conflicts = BTreeMap<usize, BTreeSet<String>>;
 
 /// The value that is expected of a row that has flags.
