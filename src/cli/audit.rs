@@ -1,8 +1,8 @@
 //! `rulemate audit`: saves and games played again under both evaluators, and proofs checked.
 //!
 //! Prints a line for each game once its file is audited, and a table at the end. With `--proof`, an explanation that
-//! `explain --json` printed is given to the checker of proofs, which knows facts and rules and no evaluator. Where no
-//! proof can show that a side has no legal action, its actions are played out instead.
+//! `explain --json` printed is given to the checker of proofs, which knows facts and rules and no evaluator. Where a
+//! proof supposes that the side to move has no legal action, its actions are played out to see whether that is so.
 
 use std::path::Path;
 
@@ -109,7 +109,7 @@ fn audit_save(path: &Path, args: &AuditArgs, catalogue: &Catalogue) -> anyhow::R
     }
 }
 
-/// Audits the games of a file. Returns whether it could be read to its end, too.
+/// Audits the games of a file. Also returns whether the file could be read to its end.
 fn audit_pgn(
     path: &Path,
     args: &AuditArgs,
@@ -150,8 +150,9 @@ fn replay(pgn: &PgnGame, variant: &str, library: &mut Library) -> Found {
         Ok(started) => started,
         Err(why) => return (tally, Some(Difference::new("the start", why.to_string()))),
     };
-    let (mut game, by) = (setup::with_warnings(game), (library.catalogue(), &*rules));
-    let audited = audit::past(&mut game, by, &past_of(pgn), &mut |it| tally = *it);
+    let (mut game, catalogue_and_rules) =
+        (setup::with_warnings(game), (library.catalogue(), &*rules));
+    let audited = audit::past(&mut game, catalogue_and_rules, &past_of(pgn), &mut |it| tally = *it);
     (tally, audited.err())
 }
 
@@ -211,9 +212,10 @@ fn table(all: &[Audited], out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The question of `explain` whether the game is over.
+/// What `explain --json` prints as the question whether the game is over.
 const OF_RESULT: &str = "result";
-/// The question of `explain` whether the side to move keeps the turn after every action.
+/// What it prints as the question whether the side to move keeps the turn after every action. (That after one action is
+/// `turn after MOVE`.)
 const OF_ALL_TURNS: &str = "turn";
 
 /// What `explain --json` prints, as far as a check needs it.
@@ -299,8 +301,8 @@ fn print_report(report: Report, out: &mut Out) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Whether a row of the relation says why a move is not legal: because it is refused (`refusals`), or because the game
-/// is over, which it is without a legal action, too.
+/// Whether a row of the relation says why a move is not legal: because the move is refused (`refusals`), or because the
+/// game is over, be it that the side to move has no legal action (`stuck`) or not (`over`).
 fn denies_moves(rules: &Ruleset, relation: &str) -> bool {
     let (program, contract) = (rules.program(), rules.contract());
     let ends = [Some(contract.over), contract.stuck].into_iter().flatten();
@@ -317,15 +319,16 @@ fn supposes_no_action(answer: &Answer, rules: &Ruleset) -> bool {
     is_about_end && all.first().is_some_and(|it| Some(&it.relation) == stuck)
 }
 
-/// Whether the finding supports the answer.
+/// Whether the finding supports the answer, or, for a question about all actions, at least fits it.
 fn supports(answer: &Answer, rules: &Ruleset) -> bool {
     match &answer.finding {
-        // Of a move that is not legal, a proof shows what forbids it.
+        // For a move that is not legal, the proof is of what forbids it.
         Finding::Proved(all) => {
             all.first().is_some_and(|it| answer.holds || denies_moves(rules, &it.relation))
         }
         Finding::Refuted(all) => !all.is_empty() && !answer.holds,
-        // A question about all actions is answered by one of them: it may keep the turn although another passes it.
+        // For a question about all actions, the finding is about one of them. If the answer is no, this one may still
+        // keep the turn: another passes it.
         Finding::Turned(it) => {
             it.keeps() == answer.holds || it.keeps() && answer.question == OF_ALL_TURNS
         }

@@ -96,8 +96,8 @@ fn check_name(name: &str) -> anyhow::Result<()> {
     Err(trouble(format!("rules cannot have the name {name:?}"), fix))
 }
 
-/// The thing in this package that has the name already, such as `preset coregal`: two of the same name do not load
-/// together.
+/// What is embedded under the name already, such as `preset coregal`: two of the same name do not load together. Of
+/// pieces, only those of chess are compared.
 fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
     let catalogue = Catalogue::embedded()?;
     let is_piece = || -> anyhow::Result<bool> {
@@ -106,11 +106,11 @@ fn name_in_use(kind: NewKind, name: &str) -> anyhow::Result<Option<String>> {
         let kinds = schema.domain_named("Kind");
         Ok(kinds.is_some_and(|it| schema.domain(it).member(name).is_some()))
     };
-    let known = |what: &str| Ok(Some(format!("{what} {name}")));
+    let taken = |what: &str| Ok(Some(format!("{what} {name}")));
     let game = match kind {
-        NewKind::Preset if catalogue.find_preset(name).is_ok() => return known("preset"),
-        NewKind::Piece if is_piece()? => return known("piece"),
-        NewKind::Family if catalogue.families().contains(name) => return known("family"),
+        NewKind::Preset if catalogue.find_preset(name).is_ok() => return taken("preset"),
+        NewKind::Piece if is_piece()? => return taken("piece"),
+        NewKind::Family if catalogue.families().contains(name) => return taken("family"),
         NewKind::Preset => return Ok(None),
         NewKind::Game => name.to_owned(),
         NewKind::Piece => format!("{name}-chess"),

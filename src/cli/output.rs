@@ -1,7 +1,7 @@
 //! The terminal: standard output with or without colour, progress on standard error, and errors with cause
 //! and fix.
 //!
-//! Colour is used only where standard output is a terminal and `NO_COLOR` is not set, or empty. Progress bars
+//! Colour is used only where standard output is a terminal and `NO_COLOR` is unset or empty. Progress bars
 //! are drawn only where standard error is a terminal, so pipes and logs stay clean.
 
 use std::fmt::Display;
@@ -76,7 +76,7 @@ impl Out {
         Ok(self.out.write_all(printable(rest).as_bytes())?)
     }
 
-    /// Text that was escaped already, with colours of its own, and a line end.
+    /// Text that was escaped already and may have colours of its own, with a line end.
     pub(crate) fn painted(&mut self, text: &str) -> anyhow::Result<()> {
         Ok(writeln!(self.out, "{text}")?)
     }

@@ -76,18 +76,18 @@ struct State {
 /// A change of presets in the middle of a game, as `--json` prints it.
 #[derive(Serialize)]
 struct SwitchState {
-    /// Number of moves before it.
+    /// How many moves were played before the change.
     after: usize,
     presets: Vec<String>,
 }
 
 impl SwitchState {
     fn of(game: &Game) -> Vec<Self> {
-        let of = |after| {
+        let switches_after = |after| {
             let switches = game.switches_before(after).iter();
             switches.map(move |it| Self { after, presets: it.names.to_vec() })
         };
-        (0..=game.history().len()).flat_map(of).collect()
+        (0..=game.history().len()).flat_map(switches_after).collect()
     }
 }
 
@@ -167,6 +167,7 @@ pub(crate) fn diff(args: &DiffArgs, out: &mut Out) -> anyhow::Result<Verdict> {
             None => Ok(save),
             Some(doubt) => Err(doubt.into()),
         };
+        // The name of the game that a save of version 1 is taken to be of does not matter: only facts are compared.
         let read = Save::read(&bytes, "").and_then(undoubted);
         read.map_err(|it| refusal(&it)).with_context(|| path.display().to_string())
     };

@@ -1,5 +1,5 @@
-//! Rows read on a budget. Explanations and questions search finished rows, and rule text may be
-//! untrusted: once the budget is used up, no further rows are found, and [`Metered::check`] gives an error.
+//! Rows read on a budget. Explanations, questions and the reactions of the reference evaluator search rows, and rule
+//! text may be untrusted: once the budget is used up, no further rows are found, and [`Metered::check`] gives an error.
 
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
@@ -16,8 +16,8 @@ pub(super) struct Metered<'r> {
     steps: u64,
     /// What is left of it.
     left: Cell<u64>,
-    /// The reader that is charged for reads (the number of a rule, or of a reaction after the rules), and what was left
-    /// when it began to read.
+    /// The reader that is charged for reads, and what was left when it began to read. Readers are numbered: the rules
+    /// first, then the reactions, and last all that is read for neither.
     reader: Cell<(usize, u64)>,
     /// Steps taken, by reader.
     spent: RefCell<Vec<u64>>,
@@ -29,13 +29,13 @@ impl<'r> Metered<'r> {
     pub(super) fn new(rows: &'r dyn Rows, steps: u64) -> Self {
         let program = rows.program();
         let steps = allowance::left_of(steps);
-        // Reads that are not for a rule are counted last.
+        // The last reader stands for what is read neither for a rule nor for a reaction.
         let readers = program.rules.len() + program.reactions.len() + 1;
         let spent = RefCell::new(vec![0; readers]);
         Self { rows, steps, left: Cell::new(steps), reader: Cell::new((readers - 1, steps)), spent }
     }
 
-    /// From now on reads are charged to that rule, or that reaction after the rules.
+    /// From now on, reads are charged to this reader: a rule's number, or the number of rules plus a reaction's.
     pub(super) fn read_for(&self, reader: usize) {
         let (before, since) = self.reader.replace((reader, self.left.get()));
         if let Some(spent) = self.spent.borrow_mut().get_mut(before) {
@@ -82,16 +82,16 @@ impl Rows for Metered<'_> {
     }
 
     fn for_each(&self, rel: RelId, pattern: Pattern<'_>, f: Visit<'_>) -> ControlFlow<()> {
-        let mut found = ControlFlow::Continue(());
+        let mut flow = ControlFlow::Continue(());
         if self.step() {
             let _ = self.rows.for_each(rel, pattern, &mut |row| {
                 if !self.step() {
                     return ControlFlow::Break(());
                 }
-                found = f(row);
-                found
+                flow = f(row);
+                flow
             });
         }
-        found
+        flow
     }
 }

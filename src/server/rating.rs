@@ -4,7 +4,7 @@
 //! game, the ratings of both players and the record of how they changed are written, and the mark is removed, all
 //! together or not at all. So a game counts once, whatever node settles it and however often that is tried; a game that
 //! a dead node left is settled by another node.
-//! Deliberately absent: the mathematics, which is `skillratings`'s.
+//! Deliberately absent: the mathematics, for which there is the crate `skillratings`.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -35,13 +35,14 @@ pub(super) const MIN_ACTIONS: usize = 2;
 const RULE_SETS: usize = 100;
 /// Maximum number of characters of a rule set's name; a longer one becomes the name of the game and a hash.
 const NAME: usize = 200;
-/// A rating becomes less certain with each period without a game. In milliseconds.
+/// Length of a period, in milliseconds. With each period without a game, a rating becomes less certain.
 const PERIOD: u64 = 7 * DAY;
 /// Maximum number of such periods that are counted.
 const PERIODS: u64 = 200;
 /// Maximum number of leaders that are listed.
 const LEADERS: usize = 50;
-/// Maximum number of accounts that are examined for the list of leaders.
+/// Maximum number of accounts, provisional ones among them, that are examined for the list of leaders under each name
+/// of the rule set.
 const EXAMINED: usize = 500;
 /// A rating with a deviation above this one is provisional.
 const PROVISIONAL: f64 = 110.0;
@@ -103,14 +104,15 @@ pub(super) fn unsettled_key(game: &str) -> String {
     format!("{UNSETTLED}{game}")
 }
 
+/// The prefix of these keys, in which `unrated` means not settled.
 const UNSETTLED: &str = "unrated ";
 
 fn rated_key(game: &str) -> String {
     format!("rated {game}")
 }
 
-fn rating_key(id: &str, rules: &str) -> String {
-    format!("{}{rules}", rating_prefix(id))
+fn rating_key(id: &str, name: &str) -> String {
+    format!("{}{name}", rating_prefix(id))
 }
 
 fn rating_prefix(id: &str) -> String {
@@ -122,15 +124,15 @@ fn rule_sets_key(id: &str) -> String {
     format!("rule-sets {id}")
 }
 
-/// The prefix of keys that sort by rating, the highest first. The name of a rule set may have any words, so its hash
-/// stands for it.
-fn rank_prefix(rules: &str) -> String {
-    format!("rank {} ", short_hash(rules))
+/// The prefix of keys that sort by rating, the highest first. The name of a rule set may have several words, so its
+/// hash stands for it.
+fn rank_prefix(name: &str) -> String {
+    format!("rank {} ", short_hash(name))
 }
 
-fn rank_key(rules: &str, rating: f64, id: &str) -> String {
+fn rank_key(name: &str, rating: f64, id: &str) -> String {
     let below = (9_999.0 - rating.clamp(0.0, 9_999.0)).round();
-    format!("{}{below:04} {id}", rank_prefix(rules))
+    format!("{}{below:04} {id}", rank_prefix(name))
 }
 
 impl RatingRecord {
@@ -207,9 +209,9 @@ fn stored<'r>(
     id: &str,
     rules: &'r RatedRules,
 ) -> Result<Option<StoredRating<'r>>, StoreError> {
-    for rules in rules.names() {
-        if let Some(text) = store.record(&rating_key(id, rules))? {
-            return Ok(Some(StoredRating { rules, text }));
+    for name in rules.names() {
+        if let Some(text) = store.record(&rating_key(id, name))? {
+            return Ok(Some(StoredRating { rules: name, text }));
         }
     }
     Ok(None)
@@ -243,7 +245,7 @@ pub(super) fn settled(store: &mut dyn Store, game: &str) -> Result<Option<Settle
     Ok(store.record(&rated_key(game))?.and_then(|it| serde_json::from_str(&it).ok()))
 }
 
-/// A rule set as ratings are kept for it.
+/// A rule set, by the names under which ratings for it are kept.
 #[derive(Debug, Clone)]
 pub(super) struct RatedRules {
     /// Its name: the same however its presets are written.
@@ -253,7 +255,7 @@ pub(super) struct RatedRules {
 }
 
 impl RatedRules {
-    /// The rule set of that name, as it is written.
+    /// The rule set of that name, without earlier ones.
     pub(super) fn named(name: String) -> Self {
         Self { name, earlier: Vec::new() }
     }
@@ -277,7 +279,7 @@ impl RatedRules {
 }
 
 impl Host {
-    /// The rule set of a game with presets.
+    /// The rule set of a game with presets; `rules` is the hash of the rule files.
     ///
     /// # Errors
     /// The game cannot be loaded.
@@ -299,13 +301,13 @@ fn name_of(game: &str, presets: &[String], uploaded: Option<&str>) -> String {
     let mut words: Vec<&str> = presets.iter().map(String::as_str).collect();
     words.sort_unstable();
     words.insert(0, game);
-    let mut rules = words.join(" ");
+    let mut name = words.join(" ");
     if let Some(hash) = uploaded {
-        rules = format!("{rules} by {}", hash.get(..16).unwrap_or(hash));
+        name = format!("{name} by {}", hash.get(..16).unwrap_or(hash));
     }
-    match rules.chars().count() <= NAME {
-        true => rules,
-        false => format!("{game} {}", blake3::hash(rules.as_bytes()).to_hex()),
+    match name.chars().count() <= NAME {
+        true => name,
+        false => format!("{game} {}", blake3::hash(name.as_bytes()).to_hex()),
     }
 }
 
@@ -400,7 +402,7 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         Some((setup, result)) => Some((rules_of(host, setup).await?, result)),
     };
     let (game, now) = (id.to_owned(), log.last().map_or(0, |it| it.at));
-    let settle = move |store: &mut dyn Store| {
+    let edit = move |store: &mut dyn Store| {
         let mut changes = Vec::new();
         // Another node may have settled the game since.
         if let from @ Some(_) = store.record(&unsettled)? {
@@ -414,10 +416,11 @@ async fn settle(host: &Arc<Host>, id: &str) -> Result<(), Problem> {
         }
         Ok(((), changes))
     };
-    host.reads().edit(Problem::unavailable, settle).await
+    host.reads().edit(Problem::unavailable, edit).await
 }
 
-/// The rule set of a game. If its rules are gone, or cannot be loaded any more, its name is as it was written.
+/// The rule set of a game. If the rules are gone, or cannot be loaded any more, its name has the presets as
+/// the game's set-up does.
 async fn rules_of(host: &Arc<Host>, setup: &Setup) -> Result<RatedRules, Problem> {
     let Setup { game, presets, rules, .. } = setup;
     match host.rated_rules(rules, game, presets).await {
@@ -440,6 +443,7 @@ fn room(
         if stored(store, id, rules)?.is_some() {
             continue;
         }
+        // Before the rule sets are counted: see `next_count`.
         counts.push(next_count(store, rule_sets_key(id))?);
         if store.records(&rating_prefix(id), "", RULE_SETS)?.len() >= RULE_SETS {
             return Ok(None);
@@ -457,17 +461,17 @@ fn rating_changes(
     outcome: Outcomes,
     now: u64,
 ) -> Result<Vec<Change>, StoreError> {
-    let mut before = Vec::new();
+    let mut old_ratings = Vec::new();
     for id in players {
-        let kept = stored(store, id, rules)?;
-        let record = kept.as_ref().and_then(StoredRating::record);
-        before.push((kept, record.unwrap_or_else(|| RatingRecord::new(now))));
+        let found = stored(store, id, rules)?;
+        let record = found.as_ref().and_then(StoredRating::record);
+        old_ratings.push((found, record.unwrap_or_else(|| RatingRecord::new(now))));
     }
-    let glicko = |at: usize| before[at].1.glicko(now);
+    let glicko = |at: usize| old_ratings[at].1.glicko(now);
     let (first, second) = glicko2(&glicko(0), &glicko(1), &outcome, &Glicko2Config::new());
     let mut new_ratings = Vec::new();
     let mut changes = Vec::new();
-    for ((id, (found, old)), new) in players.iter().zip(before).zip([first, second]) {
+    for ((id, (found, old)), new) in players.iter().zip(old_ratings).zip([first, second]) {
         let new = old.after(new, now.max(old.at));
         let (before, after) = (rounded(old.rating), rounded(new.rating));
         new_ratings.push(RatingChange { id: id.clone(), before, after });
@@ -479,8 +483,8 @@ fn rating_changes(
     Ok(changes)
 }
 
-/// The changes that keep a new rating of an account under the name of a rule set, and its rank. What was `found` of the old
-/// one may be kept under an earlier name.
+/// The changes that keep the new rating of an account for the rule set `name`, and its rank. `found` is the `old` rating
+/// as the store has it, maybe under an earlier name of the rule set.
 fn rating_change(
     store: &mut dyn Store,
     id: &str,

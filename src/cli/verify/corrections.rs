@@ -1,8 +1,8 @@
 //! Corrections of vector files (`verify --corrections FILE`): values that are believed wrong, each with the value
 //! expected instead, the conflict that it belongs to, and the reason.
 //!
-//! A correction is applied to the JSON of a vector file before rows are read from it. A row counts as corrected only if
-//! its question or its expected answer differs from that of the file without the correction.
+//! A correction is applied to the JSON of a vector file before rows are read from it. A row counts as corrected
+//! for a conflict only if its question or its expected answer is another one without the corrections of that conflict.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -24,11 +24,12 @@ struct Correction {
     games: Vec<String>,
     /// Fields that identify the row in its file.
     row: Map<String, Value>,
-    /// The value in the row, as a JSON pointer (`/perft_turns/2`).
+    /// Where in the row the value is: a JSON pointer (`/perft_turns/2`).
     field: String,
     /// The value in the file; null if it is missing.
     told: Value,
     expected: Value,
+    /// The id of the disagreement that the correction belongs to (`O08`), which may take several corrections.
     conflict: String,
     reason: String,
 }
@@ -57,13 +58,13 @@ impl Corrections {
                 .map_err(|why| trouble_with(path, why, FIX))?;
             for (number, correction) in (1..).zip(file.corrections) {
                 let place = format!("{}: correction {number}", path.display());
-                let lacks = [
+                let required = [
                     (correction.conflict.trim().is_empty(), "conflict"),
                     (correction.reason.trim().is_empty(), "reason"),
                     (correction.row.is_empty(), "row"),
                     (correction.games.is_empty(), "games"),
                 ];
-                if let Some((_, field)) = lacks.into_iter().find(|it| it.0) {
+                if let Some((_, field)) = required.into_iter().find(|it| it.0) {
                     return Err(trouble(format!("{place} has an empty `{field}`"), FIX));
                 }
                 all.push((place, correction));
@@ -87,7 +88,8 @@ impl Corrections {
     /// not have are skipped: it may be a part of another file.
     ///
     /// # Errors
-    /// The file has another value than a correction states.
+    /// The file is not JSON or has another value than a correction states, or a correction fits several rows or names a
+    /// field that its row does not have.
     pub(super) fn applied(
         &self,
         path: &Path,
@@ -132,13 +134,13 @@ impl Correction {
             return Err((cause, "correct `told`, or take the correction out"));
         }
         let (parent, key) = self.field.rsplit_once('/').unwrap_or(("", &self.field));
-        let place = match row.pointer_mut(parent) {
+        let slot = match row.pointer_mut(parent) {
             Some(Value::Object(fields)) => Some(fields.entry(key).or_insert(Value::Null)),
             Some(Value::Array(items)) => key.parse::<usize>().ok().and_then(|it| items.get_mut(it)),
             _ => None,
         };
         let cause = || format!("the row has no {}", self.field);
-        *place.ok_or_else(|| (cause(), "name a `field` by its JSON pointer"))? =
+        *slot.ok_or_else(|| (cause(), "name a `field` by its JSON pointer"))? =
             self.expected.clone();
         Ok(())
     }

@@ -56,7 +56,7 @@ impl FromRequestParts<Web> for Account {
         if let Some(account) = web.account_of(token).await? {
             return Ok(account);
         }
-        // The tokens of earlier versions do not have the form of an account's.
+        // The token of an account that an earlier version made lacks the prefix by which `account_of` knows tokens.
         let hash = TokenHash::of(token);
         let found = web.host.reads().ask(move |store| by_token(store, &hash)).await?;
         found.ok_or_else(|| Problem::unauthorized("token_wrong", "no account has this token"))
@@ -102,7 +102,7 @@ async fn create(
     let (codes, hashes) = web.new_codes(&salt).await?;
     let (token, device) = new_device(device, web.host.now())?;
     let since = web.host.now();
-    let token_record = device_key(&device.token);
+    let token_key = device_key(&device.token);
     let record = AccountRecord {
         name: name.clone(),
         since,
@@ -112,11 +112,11 @@ async fn create(
         devices: vec![device],
     };
     let make = move |store: &mut dyn Store| {
-        // Accounts of earlier versions are texts, not records.
+        // Accounts of earlier versions are among the texts of the store, not among its records.
         let is_taken = store.text(&format!("user-{id}"))?.is_some();
         let all = [
             Change { key: user_key(&id), from: None, to: Some(text(&record)) },
-            Change { key: token_record, from: None, to: Some(id) },
+            Change { key: token_key, from: None, to: Some(id) },
         ];
         if is_taken || !store.change(&all)? {
             return Err(Problem::conflict("name_taken", "the name is taken"));
@@ -175,6 +175,7 @@ async fn log_in(
     let (_, known) = found.ok_or_else(wrong_code)?;
     let code = code.chars().filter(char::is_ascii_alphanumeric);
     let code: String = code.map(|it| it.to_ascii_lowercase()).collect();
+    // Recovery codes are made as ids are, with hyphens for readers.
     if code.len() != ID_LETTERS {
         return Err(wrong_code());
     }
@@ -371,7 +372,7 @@ async fn report(
 ) -> Reply<Reported> {
     web.admit(&caller, Cost::Sensitive)?;
     let network = caller.0.map_or_else(String::new, |it| it.to_string());
-    // A report is one line: its line ends become spaces.
+    // A report is one line: its line ends become spaces, as all control characters do.
     let text = text.trim().replace(char::is_control, " ");
     if text.is_empty() || text.chars().count() > REPORT_LENGTH {
         let message =
@@ -384,6 +385,7 @@ async fn report(
         let hash = blake3::hash(format!("{id} {network}").as_bytes()).to_hex();
         format!("~{}", &hash.as_str()[..12])
     });
+    // The key of the record says which game it is.
     let report = Report { game: String::new(), at: web.host.now(), by, text };
     let keep = move |store: &mut dyn Store| {
         if store.summary(&id)?.is_none() {
@@ -431,10 +433,10 @@ async fn settled(web: Web, Path(id): Path<String>) -> Reply<Settled> {
         if store.summary(&id)?.is_none() {
             return Err(Problem::no_game(&id));
         }
-        let none =
+        let message =
             "the game has changed no ratings: it is not rated, or not over, or not counted yet";
         let found = rating::settled(store, &id)?;
-        found.map(Json).ok_or_else(|| Problem::not_found("not_settled", none))
+        found.map(Json).ok_or_else(|| Problem::not_found("not_settled", message))
     };
     web.host.reads().request(find).await
 }

@@ -52,7 +52,7 @@ fn body_problem(rejection: &BytesRejection) -> Problem {
     Problem::bad("bad_body", "the body could not be read")
 }
 
-/// Parts of axum's sentences on queries, in words that name the fix.
+/// Phrases in axum's errors about queries, each with what stands for it in a problem.
 const PLAIN: [(&str, &str); 4] = [
     ("Failed to deserialize query string", "the query"),
     ("invalid digit found in string", "expected a whole number, 0 or more"),
@@ -77,7 +77,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The hash by which the request's token acts for seats, if the request has a token: see [`Web::credential`].
+/// What the seats have that the request's token may act for, if it has one: see [`Web::credential`].
 #[derive(Debug)]
 pub(super) struct Token(pub(super) Option<TokenHash>);
 

@@ -18,6 +18,7 @@ pub(in crate::server) enum Command {
         input: Input,
         reply: Reply<Answer>,
     },
+    /// The state of the game now, or after `ply` actions.
     State {
         token: Option<TokenHash>,
         ply: Option<usize>,
@@ -36,12 +37,14 @@ pub(in crate::server) enum Command {
         v: u64,
         reply: Reply<(u64, Option<watch::Receiver<u64>>)>,
     },
+    /// A feed of the events after the one with the number `have`. Without a number, or if too many were missed,
+    /// the whole state comes first.
     Watch {
         have: Option<u64>,
         token: Option<TokenHash>,
         reply: Reply<Feed>,
     },
-    /// A copy of the game after some actions, for questions.
+    /// A copy of the game now, or after `ply` actions, for questions.
     Branch {
         ply: Option<usize>,
         reply: Reply<Branched>,
@@ -51,7 +54,7 @@ pub(in crate::server) enum Command {
         input: Input,
         reply: Reply<Option<Answer>>,
     },
-    /// Another node may have stored events up to this one.
+    /// Another node may have stored events up to that of the number `seq`.
     News {
         seq: u64,
     },
