@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rulemate::internals::derive::World;
 use rulemate::internals::facts::{GAME, NEXT_ENTITY};
 use rulemate::internals::moves::{Contract, legal_moves, perft};
-use rulemate::internals::presets::Catalogue;
+use rulemate::internals::presets::{Catalogue, Ruleset};
 use rulemate::internals::rules::{RelId, Source};
 
 use crate::agreement::{CROSSFIRE, chess_with};
@@ -73,6 +73,12 @@ fn walks(games: &[&str]) {
     games.iter().for_each(|it| walk(it, Table::of(it), plies));
 }
 
+/// The first position under rules of a test.
+fn started(rules: &Ruleset) -> Table {
+    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
+    Table { world: game.world_mut().clone(), contract: rules.contract().clone() }
+}
+
 #[test]
 fn in_chess_and_its_kin() {
     walks(&["chess", "knightmate", "coregal", "3check", "kingofthehill", "horde"]);
@@ -116,9 +122,7 @@ fn where_ids_come_again() {
 #[test]
 fn where_tuples_go_together() {
     let rules = chess_with("crossfire", CROSSFIRE);
-    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    let (world, contract) = (game.world_mut().clone(), rules.contract().clone());
-    walk("crossfire", Table { world, contract }, 40);
+    walk("crossfire", started(&rules), 40);
 }
 
 /// What a reaction asks about the time before its action: pieces, an attribute of the game that lasts until an action, and
@@ -145,9 +149,7 @@ forbidden(p, t) :- active('mires, _), was_white(), kind(p, 'pawn), goes(p, t), m
 #[test]
 fn where_reactions_look_back() {
     let rules = chess_with("mires", LOOKS_BACK);
-    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    let (world, contract) = (game.world_mut().clone(), rules.contract().clone());
-    walk("mires", Table { world, contract }, 80);
+    walk("mires", started(&rules), 80);
     walks(&["snailtrail", "joust", "chak", "seirawan", "kalah"]);
 }
 
@@ -176,11 +178,11 @@ fn where_facts_last_until_the_turn_passes() {
     let source = Source { path: "jam/jam.dl".into(), text: EXPIRES.into() };
     catalogue.add(source).unwrap_or_else(|it| panic!("{it}"));
     let rules = catalogue.load::<&str>("jam", &[]).unwrap_or_else(|it| panic!("{it}"));
-    let mut game = rules.start(None).unwrap_or_else(|it| panic!("{it}"));
-    game.world_mut().plan().make_native();
-    let (world, contract) = (game.world_mut(), rules.contract());
+    let Table { mut world, contract } = started(&rules);
+    world.plan().make_native();
     for depth in 3..=6 {
-        assert_eq!(perft(world, contract, depth), taken(world, contract, depth), "{depth} plies");
+        let expected = taken(&mut world, &contract, depth);
+        assert_eq!(perft(&mut world, &contract, depth), expected, "{depth} plies");
     }
 }
 
@@ -206,10 +208,7 @@ fn where_a_side_passes() {
 
 /// Whether all leaves so many plies below the start are counted by code.
 fn is_code(game: &str, depth: u32) -> bool {
-    is_all_code(Table::of(game), depth)
-}
-
-fn is_all_code(mut table: Table, depth: u32) -> bool {
+    let mut table = Table::of(game);
     table.world.plan().make_native();
     let actions = &table.world.program().actions;
     let counted = actions.iter().map(|it| (it.id, it.rel)).collect();

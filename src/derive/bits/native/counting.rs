@@ -15,6 +15,7 @@ use super::super::live::Live;
 use super::super::planner::GIVEN;
 use super::super::word::Word;
 use super::call::{ActionCode, Args, LeafRoom};
+use super::leaf::mirrors::Mirrors;
 use super::leaf::{LeafCode, Ply};
 use crate::derive::leaves::Leaves;
 use crate::derive::rows::Tuple;
@@ -77,6 +78,8 @@ const ABOVE_ONE_IN: u32 = 8;
 #[derive(Debug)]
 pub(super) struct LeafPlan {
     leaves: Arc<Leaves>,
+    /// The relations that have the state from before an action.
+    mirrors: Mirrors,
     code: Option<LeafCode>,
     /// The code of plies above the last, once it is needed.
     above: OnceLock<Option<LeafCode>>,
@@ -86,18 +89,19 @@ pub(super) struct LeafPlan {
 type Rest = Vec<(ActionId, Tuple)>;
 
 impl<W: Word> Compiled<W> {
-    /// The code that counts the requested leaves at a depth: that of the last ply, and that of those above it if there
-    /// are any. `None` if rules do not run as machine code yet, if it cannot be made, or if the first request was for other
-    /// leaves.
+    /// What counts the requested leaves at a depth: the relations from before an action, the code of the last ply, and that
+    /// of those above it if there are any. `None` if rules do not run as machine code yet, if it cannot be made, or if the
+    /// first request was for other leaves.
     fn leaf_code(
         &self,
         leaves: &Arc<Leaves>,
         depth: u32,
-    ) -> Option<(&LeafCode, Option<&LeafCode>)> {
+    ) -> Option<(&Mirrors, &LeafCode, Option<&LeafCode>)> {
         let native = self.native.get()?.as_ref()?;
         let plan = native.leaf_plan.get_or_init(|| {
             let code = LeafCode::compile(self, native, leaves, Ply::Last);
-            LeafPlan { leaves: Arc::clone(leaves), code, above: OnceLock::new() }
+            let mirrors = Mirrors::of(self, leaves);
+            LeafPlan { leaves: Arc::clone(leaves), mirrors, code, above: OnceLock::new() }
         });
         if !Arc::ptr_eq(&plan.leaves, leaves) && plan.leaves != *leaves {
             return None;
@@ -105,8 +109,8 @@ impl<W: Word> Compiled<W> {
         let above = || LeafCode::compile(self, native, leaves, Ply::Above);
         let last = plan.code.as_ref()?;
         match depth {
-            ..=LAST => Some((last, None)),
-            _ => Some((last, Some(plan.above.get_or_init(above).as_ref()?))),
+            ..=LAST => Some((&plan.mirrors, last, None)),
+            _ => Some((&plan.mirrors, last, Some(plan.above.get_or_init(above).as_ref()?))),
         }
     }
 }
@@ -128,7 +132,7 @@ impl<W: Word> Live<W> {
         if gives_up || self.s.counts.is_some() || self.log.is_some() {
             return None;
         }
-        let (last, above) = c.leaf_code(leaves, depth)?;
+        let (mirrors, last, above) = c.leaf_code(leaves, depth)?;
         // Room for all frames at once, since rows may not move while words of them are saved.
         self.make_room(c, self.depth + depth as usize);
         let mut room = self.counting.room.take().unwrap_or_else(|| Box::new(LeafRoom::new()));
@@ -136,10 +140,10 @@ impl<W: Word> Live<W> {
             room.make_room(code.shared.suspect_words);
         }
         room.next_ids = ids;
-        let mut count = Count { live: self, c, leaves, last, above, is_lasting, room };
+        let mut count = Count { live: self, c, leaves, mirrors, last, above, is_lasting, room };
         let found = count.below(depth, rest);
         let Count { room, .. } = count;
-        last.shared.mirrors.clear(&mut self.s);
+        mirrors.clear(&mut self.s);
         self.counting.room = Some(room);
         found
     }
@@ -150,6 +154,7 @@ struct Count<'a, W> {
     live: &'a mut Live<W>,
     c: &'a Compiled<W>,
     leaves: &'a Leaves,
+    mirrors: &'a Mirrors,
     last: &'a LeafCode,
     above: Option<&'a LeafCode>,
     /// As in [`NextIds`].
@@ -165,7 +170,7 @@ impl<W: Word> Count<'_, W> {
             return None;
         }
         if depth <= LAST {
-            self.last.shared.mirrors.copy(&mut self.live.s);
+            self.mirrors.copy(&mut self.live.s);
         }
         let mut count = 0;
         for &(action, rel) in &leaves.counted {
@@ -278,7 +283,7 @@ impl<W: Word> Count<'_, W> {
         let next_ids = self.room.next_ids.clone();
         self.live.open_frame(self.c);
         // An action below the one before has left its own.
-        self.last.shared.mirrors.copy(&mut self.live.s);
+        self.mirrors.copy(&mut self.live.s);
         let mut count = None;
         if code.take(&mut self.live.s, self.c, &mut self.room, args, before) {
             if !self.is_lasting {

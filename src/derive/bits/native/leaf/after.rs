@@ -2,6 +2,7 @@
 //! takes everything back. Above it the writes stay, unless the function gives up.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::{Block, FuncRef, InstBuilder, Value, types::I64};
@@ -15,7 +16,7 @@ use super::super::super::word::Word;
 use super::super::call::Context;
 use super::super::lower::{Lower, WORD, keyless};
 use super::super::rows::Row;
-use super::{LeafState, UNROLLED};
+use super::UNROLLED;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
 use crate::rules::{Arith, RelId};
@@ -82,8 +83,8 @@ pub(super) fn spawned(code: &ReactionCode) -> impl Iterator<Item = Reg> {
 }
 
 /// The attributes that a reaction writes; `None` if it removes entities, which may have any.
-pub(super) fn written<W: Word>(c: &Compiled<W>, plan: &ReactionPlan) -> Option<Vec<AttrId>> {
-    let effects = c.code.effects[plan.code as usize].effects.iter();
+pub(super) fn written<W: Word>(c: &Compiled<W>, code: u32) -> Option<Vec<AttrId>> {
+    let effects = c.code.effects[code as usize].effects.iter();
     let of = |it: (What, ExprId, Option<ExprId>)| match it.0 {
         What::Attribute(attr) => Some(attr),
         What::Everything => None,
@@ -95,10 +96,11 @@ impl<W: Word> Lower<'_, '_, W> {
     /// Fills the function of an action. The facts of the `cleared` attributes of the game go as it begins; the first batch
     /// does not read them.
     pub(super) fn after(&mut self, batches: Range<usize>, cleared: &[AttrId]) {
-        let compiled = self.compiled;
+        let (compiled, shared) = (self.compiled, Arc::clone(&self.leaf().shared));
         for (number, batch) in batches.enumerate() {
             let plans = compiled.batches[batch].iter();
-            let plans: Vec<&ReactionPlan> = plans.filter(|it| self.matters(it)).collect();
+            let plans: Vec<&ReactionPlan> =
+                plans.filter(|it| shared.matters[it.code as usize]).collect();
             if number > 0 && plans.is_empty() {
                 continue;
             }
@@ -150,19 +152,6 @@ impl<W: Word> Lower<'_, '_, W> {
     fn call_without_entity(&mut self, function: FuncRef) {
         let none = self.b.ins().iconst(I64, 0);
         self.call_leaf(function, [none, none]);
-    }
-
-    /// Whether a reaction has to be solved: what it writes is read, it creates entities, or it does more.
-    fn matters(&mut self, plan: &ReactionPlan) -> bool {
-        let code = &self.compiled.code.effects[plan.code as usize];
-        let LeafState { shared, changes, .. } = self.leaf();
-        let is_wanted = |what: What| match what {
-            What::Attribute(attr) => changes.contains_key(&attr),
-            What::Everything => true,
-        };
-        shared.does_more[plan.code as usize]
-            || spawned(code).next().is_some()
-            || code.effects.iter().filter_map(write_of).any(|it| is_wanted(it.0))
     }
 
     /// Solves the body of a reaction. Returns what its solutions write; gives up at a solution that does

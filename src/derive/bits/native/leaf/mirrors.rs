@@ -40,7 +40,7 @@ impl Copied {
 
 impl Mirrors {
     /// Those of the relations that reactions of the counted actions read.
-    pub(super) fn of<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Self {
+    pub(in super::super) fn of<W: Word>(c: &Compiled<W>, leaves: &Leaves) -> Self {
         let mut read = Vec::new();
         for plan in leaves.batches.iter().flatten().flat_map(|it| &c.batches[it.clone()]).flatten()
         {

@@ -17,7 +17,7 @@ mod after;
 mod catch_up;
 mod changes;
 mod held;
-mod mirrors;
+pub(super) mod mirrors;
 mod scans;
 mod undo;
 mod wanted;
@@ -42,7 +42,6 @@ use super::lower::{Lower, WORD, condition};
 use super::rows::Row;
 use crate::derive::leaves::Leaves;
 use crate::facts::AttrId;
-use mirrors::Mirrors;
 use scans::Tables;
 use wanted::Wanted;
 
@@ -121,8 +120,8 @@ pub(super) struct Shared {
     suspects: HashMap<KeptId, (i32, usize)>,
     /// Number of words for the suspects of all relations.
     pub(super) suspect_words: usize,
-    /// The relations that have the state from before an action.
-    pub(super) mirrors: Mirrors,
+    /// By reaction, see [`Wanted::matters`].
+    matters: Vec<bool>,
     tables: Tables,
 }
 
@@ -165,7 +164,7 @@ impl<'c, W: Word> Maker<'c, W> {
     fn new(
         c: &'c Compiled<W>,
         ways: &'c Ways<W>,
-        Wanted { attrs, kept_ids, does_more, mirrors }: Wanted,
+        Wanted { attrs, kept_ids, does_more, matters }: Wanted,
         tables: Tables,
     ) -> Result<Self, String> {
         let mut module = super::module()?;
@@ -188,7 +187,7 @@ impl<'c, W: Word> Maker<'c, W> {
         Ok(Self {
             compiled: c,
             ways,
-            shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, mirrors, tables }),
+            shared: Arc::new(Shared { kept, does_more, suspects, suspect_words, matters, tables }),
             kept_ids,
             functions: FunctionBuilderContext::new(),
             changes,

@@ -8,7 +8,7 @@ use super::super::super::planner::owner_place;
 use super::super::super::word::Word;
 use super::super::flow;
 use super::after::{spawned, written};
-use super::mirrors::{Mirrors, repeated};
+use super::mirrors::repeated;
 use super::scans::Tables;
 use super::{Ply, UNROLLED};
 use crate::derive::leaves::Leaves;
@@ -24,8 +24,8 @@ pub(super) struct Wanted {
     /// By reaction, as numbered in the code, whether a solution of it does more than write facts and create entities.
     /// Actions with such a solution are taken.
     pub(super) does_more: Vec<bool>,
-    /// The relations that have the state from before an action.
-    pub(super) mirrors: Mirrors,
+    /// By reaction, whether it has to be solved: it writes something that is read, creates entities, or does more.
+    pub(super) matters: Vec<bool>,
 }
 
 impl Wanted {
@@ -67,7 +67,9 @@ impl Wanted {
             c.readers[usize::from(rel.0)].stretches().try_for_each(straight)?;
         }
         asked_for(leaves).try_for_each(|it| check_store(c, it))?;
-        Ok(Self { attrs, kept_ids, does_more, mirrors: Mirrors::of(c, leaves) })
+        let codes = 0..c.code.effects.len() as u32;
+        let matters = codes.map(|it| matters(c, it, &does_more, &reads)).collect();
+        Ok(Self { attrs, kept_ids, does_more, matters })
     }
 }
 
@@ -135,7 +137,7 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply, does_more: &[bool]
     // What a reaction reads may be what another one writes.
     loop {
         let (matter, others): (Vec<_>, Vec<_>) =
-            rest.into_iter().partition(|it| matters(c, it, does_more, &reads));
+            rest.into_iter().partition(|it| matters(c, it.code, does_more, &reads));
         if matter.is_empty() {
             return reads;
         }
@@ -148,17 +150,11 @@ fn reads<W: Word>(c: &Compiled<W>, leaves: &Leaves, ply: Ply, does_more: &[bool]
     }
 }
 
-/// Whether a reaction has to be solved: it writes something that is read, creates entities, or does more.
-fn matters<W: Word>(
-    c: &Compiled<W>,
-    plan: &ReactionPlan,
-    does_more: &[bool],
-    reads: &[bool],
-) -> bool {
-    let code = &c.code.effects[plan.code as usize];
-    does_more[plan.code as usize]
-        || spawned(code).next().is_some()
-        || written(c, plan).is_none_or(|it| it.iter().any(|it| is_read(c, *it, reads)))
+/// See [`Wanted::matters`]; `code` is the reaction's number in the code.
+fn matters<W: Word>(c: &Compiled<W>, code: u32, does_more: &[bool], reads: &[bool]) -> bool {
+    does_more[code as usize]
+        || spawned(&c.code.effects[code as usize]).next().is_some()
+        || written(c, code).is_none_or(|it| it.iter().any(|it| is_read(c, *it, reads)))
 }
 
 /// Whether an input of an attribute is read.
@@ -191,7 +187,7 @@ fn attrs<W: Word>(
     for batches in leaves.batches.iter().flatten() {
         for plan in c.batches[batches.clone()].iter().flatten() {
             if !does_more[plan.code as usize] {
-                found.extend(written(c, plan).unwrap_or_else(all));
+                found.extend(written(c, plan.code).unwrap_or_else(all));
             }
         }
     }
